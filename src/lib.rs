@@ -1,0 +1,19 @@
+//! oxwire: TCP sockets and wire formats for Node.js.
+//!
+//! The crate is two things at once: a plain Rust library, which tests and benchmarks link, and the
+//! addon that Node.js loads.
+//!
+//! | module | job |
+//! |---|---|
+//! | [`net`] | sockets, listeners and the reactor that says which of them are ready |
+//! | `node` | the only module that speaks Node-API: converts, calls, reports a number |
+//!
+//! Everything but `node` is pure Rust and knows nothing of JavaScript. The JavaScript half lives in
+//! `lib/` and mirrors this tree; it owns queues, callbacks and events. `docs/design.md` tells why.
+
+#![warn(missing_docs)]
+
+pub mod net;
+// Unit tests run without a JavaScript engine; the binding is tested through JavaScript.
+#[cfg(not(test))]
+mod node;

@@ -1,0 +1,417 @@
+//! Which sockets are ready.
+
+use std::io::{self, IoSlice};
+use std::net::SocketAddr;
+use std::os::fd::{AsRawFd, RawFd};
+use std::time::Duration;
+
+use mio::unix::SourceFd;
+use mio::{Events, Interest, Poll, Token};
+use slab::Slab;
+
+use super::{Counters, Id, ListenOptions, Listener, Readiness, Socket, SocketOptions};
+
+/// How many events one question to the kernel can bring.
+const EVENTS_PER_WAIT: usize = 1024;
+
+/// How many integers an event takes in the ring: the [`Id`] and the [`Readiness`].
+const SLOT: usize = 2;
+
+/// Owns the sockets of one environment and knows which of them are ready.
+///
+/// Each socket is registered once, edge-triggered, for reading, writing and hang-up, and never
+/// again: what it was ready for, and still is, its owner remembers. A closed descriptor leaves the
+/// set of watched ones by itself. The reactor's own descriptor becomes readable when there is
+/// something to [`collect`](Reactor::collect), so that it can stand in another event loop.
+#[derive(Debug)]
+pub struct Reactor {
+    poll: Poll,
+    events: Events,
+    entries: Slab<Entry>,
+    generation: u32,
+    counters: Counters,
+}
+
+#[derive(Debug)]
+struct Entry {
+    id: Id,
+    handle: Handle,
+}
+
+#[derive(Debug)]
+enum Handle {
+    Socket(Socket),
+    Listener(Listener),
+}
+
+impl Reactor {
+    /// How many integers the ring of [`Reactor::collect`] should hold.
+    pub const RING_LEN: usize = 4 * EVENTS_PER_WAIT * SLOT;
+
+    /// Makes a reactor without sockets.
+    ///
+    /// # Errors
+    ///
+    /// What `epoll_create1` or `kqueue` report.
+    pub fn new() -> io::Result<Self> {
+        Ok(Self {
+            poll: Poll::new()?,
+            events: Events::with_capacity(EVENTS_PER_WAIT),
+            entries: Slab::new(),
+            generation: 0,
+            counters: Counters::default(),
+        })
+    }
+
+    /// What has been done so far.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// Begins a connection. The socket becomes writable when the attempt has ended.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Socket::connect`], and [`too_many`](io::Error) sockets.
+    pub fn connect(&mut self, address: SocketAddr, options: SocketOptions) -> io::Result<Id> {
+        self.insert(Handle::Socket(Socket::connect(address, options)?))
+    }
+
+    /// Listens on `address`. The listener becomes readable when there are connections to accept.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Listener::bind`].
+    pub fn listen(&mut self, address: SocketAddr, options: ListenOptions) -> io::Result<Id> {
+        self.insert(Handle::Listener(Listener::bind(address, options)?))
+    }
+
+    /// Accepts one connection of a listener.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Listener::accept`].
+    pub fn accept(&mut self, id: Id) -> io::Result<Id> {
+        self.counters.accept += 1;
+        let Some(Entry { handle: Handle::Listener(listener), .. }) = self.entry(id) else {
+            return Err(no_such_socket());
+        };
+        let socket = listener.accept()?;
+        self.insert(Handle::Socket(socket))
+    }
+
+    /// The socket with that id.
+    ///
+    /// # Errors
+    ///
+    /// `EBADF` where there is none, or no longer.
+    pub fn socket(&mut self, id: Id) -> io::Result<&mut Socket> {
+        match self.entry(id) {
+            Some(Entry { handle: Handle::Socket(socket), .. }) => Ok(socket),
+            _ => Err(no_such_socket()),
+        }
+    }
+
+    /// Receives from a socket; see [`Socket::recv`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Reactor::socket`] and [`Socket::recv`].
+    pub fn recv(&mut self, id: Id, buffer: &mut [u8]) -> io::Result<usize> {
+        self.counters.recv += 1;
+        self.socket(id)?.recv(buffer)
+    }
+
+    /// Sends on a socket; see [`Socket::send`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Reactor::socket`] and [`Socket::send`].
+    pub fn send(&mut self, id: Id, bytes: &[u8]) -> io::Result<usize> {
+        self.counters.send += 1;
+        self.socket(id)?.send(bytes)
+    }
+
+    /// Sends many slices on a socket; see [`Socket::send_vectored`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Reactor::socket`] and [`Socket::send_vectored`].
+    pub fn send_vectored(&mut self, id: Id, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+        self.counters.send += 1;
+        self.socket(id)?.send_vectored(slices)
+    }
+
+    /// The address at this end of a socket or listener.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Reactor::socket`] and [`Socket::local_address`].
+    pub fn local_address(&mut self, id: Id) -> io::Result<SocketAddr> {
+        match self.entry(id) {
+            Some(Entry { handle: Handle::Socket(socket), .. }) => socket.local_address(),
+            Some(Entry { handle: Handle::Listener(listener), .. }) => listener.local_address(),
+            None => Err(no_such_socket()),
+        }
+    }
+
+    /// Closes a socket or a listener. What the kernel has taken is still sent.
+    ///
+    /// # Errors
+    ///
+    /// `EBADF` where there is none with that id, or no longer.
+    pub fn close(&mut self, id: Id) -> io::Result<()> {
+        self.entry(id).ok_or_else(no_such_socket)?;
+        self.entries.remove(id.index());
+        Ok(())
+    }
+
+    /// Asks once which sockets are ready, without waiting, and writes an id and a [`Readiness`]
+    /// for each into `ring`. Returns how many. What finds no room in a ring shorter than
+    /// [`Reactor::RING_LEN`] is asked for again by the next call.
+    ///
+    /// # Errors
+    ///
+    /// What `epoll_wait` or `kevent` report.
+    pub fn collect(&mut self, ring: &mut [i32]) -> io::Result<usize> {
+        let mut count = 0;
+        while ring.len() / SLOT - count >= EVENTS_PER_WAIT {
+            self.counters.epoll_wait += 1;
+            match self.poll.poll(&mut self.events, Some(Duration::ZERO)) {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            }
+            let mut seen = 0;
+            for (event, slot) in self.events.iter().zip(ring[count * SLOT..].chunks_exact_mut(SLOT))
+            {
+                seen += 1;
+                slot[0] = event.token().0 as i32;
+                slot[1] = Readiness::from(event).bits();
+            }
+            count += seen;
+            if seen < EVENTS_PER_WAIT {
+                break;
+            }
+        }
+        Ok(count)
+    }
+
+    fn insert(&mut self, handle: Handle) -> io::Result<Id> {
+        let vacant = self.entries.vacant_entry();
+        if vacant.key() > Id::MAX_INDEX {
+            return Err(io::Error::from_raw_os_error(libc::EMFILE));
+        }
+        self.generation = self.generation.wrapping_add(1);
+        let id = Id::new(vacant.key(), self.generation);
+        let (descriptor, interest) = match &handle {
+            Handle::Socket(socket) => {
+                (socket.descriptor(), Interest::READABLE | Interest::WRITABLE)
+            }
+            Handle::Listener(listener) => (listener.descriptor(), Interest::READABLE),
+        };
+        self.counters.epoll_ctl += 1;
+        let token = Token(id.bits() as usize);
+        self.poll.registry().register(&mut SourceFd(&descriptor), token, interest)?;
+        vacant.insert(Entry { id, handle });
+        Ok(id)
+    }
+
+    fn entry(&mut self, id: Id) -> Option<&mut Entry> {
+        self.entries.get_mut(id.index()).filter(|entry| entry.id == id)
+    }
+}
+
+impl AsRawFd for Reactor {
+    fn as_raw_fd(&self) -> RawFd {
+        self.poll.as_raw_fd()
+    }
+}
+
+fn no_such_socket() -> io::Error {
+    io::Error::from_raw_os_error(libc::EBADF)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::{TcpListener, TcpStream};
+    use std::time::Instant;
+
+    use super::*;
+
+    /// Collects until `wanted` has been seen of `id`; gives all that was seen of it.
+    fn wait_for(reactor: &mut Reactor, id: Id, wanted: Readiness) -> i32 {
+        let mut ring = vec![0; Reactor::RING_LEN];
+        let mut seen = 0;
+        let start = Instant::now();
+        while seen & wanted.bits() != wanted.bits() {
+            assert!(start.elapsed() < Duration::from_secs(10), "never became {wanted:?}");
+            let count = reactor.collect(&mut ring).unwrap();
+            for slot in ring[..count * SLOT].chunks_exact(SLOT) {
+                if slot[0] == id.bits() {
+                    seen |= slot[1];
+                }
+            }
+            std::thread::yield_now();
+        }
+        seen
+    }
+
+    fn any_port() -> SocketAddr {
+        "127.0.0.1:0".parse().unwrap()
+    }
+
+    /// A reactor with a connected socket, and the peer of that socket.
+    fn connected() -> (Reactor, Id, TcpStream) {
+        let listener = TcpListener::bind(any_port()).unwrap();
+        let mut reactor = Reactor::new().unwrap();
+        let id = reactor.connect(listener.local_addr().unwrap(), SocketOptions::default()).unwrap();
+        let (peer, _) = listener.accept().unwrap();
+        wait_for(&mut reactor, id, Readiness::WRITABLE);
+        assert!(reactor.socket(id).unwrap().finish_connect().unwrap());
+        (reactor, id, peer)
+    }
+
+    #[test]
+    fn bytes_go_both_ways() {
+        let (mut reactor, id, mut peer) = connected();
+        assert_eq!(reactor.send(id, b"ping").unwrap(), 4);
+        let mut buffer = [0; 16];
+        assert_eq!(peer.read(&mut buffer).unwrap(), 4);
+        peer.write_all(b"pong!").unwrap();
+        wait_for(&mut reactor, id, Readiness::READABLE);
+        assert_eq!(reactor.recv(id, &mut buffer).unwrap(), 5);
+        assert_eq!(&buffer[..5], b"pong!");
+        let nothing = reactor.recv(id, &mut buffer).unwrap_err();
+        assert_eq!(nothing.kind(), io::ErrorKind::WouldBlock);
+    }
+
+    #[test]
+    fn slices_arrive_in_order() {
+        let (mut reactor, id, mut peer) = connected();
+        let parts: Vec<_> = (0..1024).map(|number| vec![number as u8; 3]).collect();
+        let slices: Vec<_> = parts.iter().map(|part| IoSlice::new(part)).collect();
+        assert_eq!(reactor.send_vectored(id, &slices).unwrap(), 3072);
+        let mut received = vec![0; 3072];
+        peer.read_exact(&mut received).unwrap();
+        assert_eq!(received, parts.concat());
+    }
+
+    #[test]
+    fn a_connection_is_accepted_with_its_peer() {
+        let mut reactor = Reactor::new().unwrap();
+        let listener = reactor.listen(any_port(), ListenOptions::default()).unwrap();
+        let none = reactor.accept(listener).unwrap_err();
+        assert_eq!(none.kind(), io::ErrorKind::WouldBlock);
+        let peer = TcpStream::connect(reactor.local_address(listener).unwrap()).unwrap();
+        wait_for(&mut reactor, listener, Readiness::READABLE);
+        let id = reactor.accept(listener).unwrap();
+        let socket = reactor.socket(id).unwrap();
+        assert_eq!(socket.peer_address(), Some(peer.local_addr().unwrap()));
+        assert_eq!(socket.local_address().unwrap(), peer.peer_addr().unwrap());
+    }
+
+    #[test]
+    fn ipv6_listens_for_both_families_unless_told_otherwise() {
+        for (ipv6_only, reached) in [(false, true), (true, false)] {
+            let mut reactor = Reactor::new().unwrap();
+            let options = ListenOptions { ipv6_only, ..ListenOptions::default() };
+            let Ok(listener) = reactor.listen("[::]:0".parse().unwrap(), options) else {
+                return; // No IPv6 here.
+            };
+            let port = reactor.local_address(listener).unwrap().port();
+            assert_eq!(TcpStream::connect(("127.0.0.1", port)).is_ok(), reached);
+        }
+    }
+
+    #[test]
+    fn the_end_is_a_hangup_after_the_last_bytes() {
+        let (mut reactor, id, mut peer) = connected();
+        peer.write_all(b"bye").unwrap();
+        peer.shutdown(std::net::Shutdown::Write).unwrap();
+        wait_for(&mut reactor, id, Readiness::HANGUP);
+        assert!(!reactor.socket(id).unwrap().at_end().unwrap());
+        let mut buffer = [0; 16];
+        assert_eq!(reactor.recv(id, &mut buffer).unwrap(), 3);
+        assert!(reactor.socket(id).unwrap().at_end().unwrap());
+        assert_eq!(reactor.recv(id, &mut buffer).unwrap(), 0);
+    }
+
+    #[test]
+    fn a_refused_connection_says_why() {
+        let address = TcpListener::bind(any_port()).unwrap().local_addr().unwrap();
+        let mut reactor = Reactor::new().unwrap();
+        let error = match reactor.connect(address, SocketOptions::default()) {
+            Ok(id) => {
+                wait_for(&mut reactor, id, Readiness::HANGUP);
+                reactor.socket(id).unwrap().finish_connect().unwrap_err()
+            }
+            Err(error) => error,
+        };
+        assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
+    }
+
+    #[test]
+    fn shutdown_ends_one_direction() {
+        let (mut reactor, id, mut peer) = connected();
+        reactor.socket(id).unwrap().shutdown().unwrap();
+        assert_eq!(peer.read(&mut [0; 4]).unwrap(), 0);
+        peer.write_all(b"still here").unwrap();
+        wait_for(&mut reactor, id, Readiness::READABLE);
+        assert_eq!(reactor.recv(id, &mut [0; 16]).unwrap(), 10);
+        let gone = reactor.send(id, b"x").unwrap_err();
+        assert_eq!(gone.kind(), io::ErrorKind::BrokenPipe);
+    }
+
+    #[test]
+    fn an_id_dies_with_its_socket() {
+        let (mut reactor, first, _peer) = connected();
+        reactor.close(first).unwrap();
+        let second = reactor.listen(any_port(), ListenOptions::default()).unwrap();
+        assert_eq!(first.index(), second.index(), "the place is used again");
+        assert_eq!(reactor.recv(first, &mut [0; 1]).unwrap_err().raw_os_error(), Some(libc::EBADF));
+        assert!(reactor.close(first).is_err());
+        assert!(reactor.socket(second).is_err(), "a listener is no socket");
+        assert!(reactor.accept(Id::from_bits(-1)).is_err());
+        reactor.close(second).unwrap();
+    }
+
+    #[test]
+    fn watching_costs_one_call_a_socket() {
+        let (mut reactor, id, mut peer) = connected();
+        let before = reactor.counters();
+        for _ in 0..100 {
+            peer.write_all(b"x").unwrap();
+            wait_for(&mut reactor, id, Readiness::READABLE);
+            reactor.recv(id, &mut [0; 16]).unwrap();
+            reactor.send(id, b"y").unwrap();
+        }
+        let after = reactor.counters();
+        assert_eq!(before.epoll_ctl, 1);
+        assert_eq!(after.epoll_ctl, 1);
+        assert_eq!((after.recv - before.recv, after.send - before.send), (100, 100));
+        reactor.close(id).unwrap();
+        assert_eq!(reactor.counters().epoll_ctl, 1);
+    }
+
+    #[test]
+    fn more_events_than_one_question_brings_are_collected_together() {
+        let mut reactor = Reactor::new().unwrap();
+        let address = any_port();
+        let count = EVENTS_PER_WAIT + 10;
+        // Listeners with a waiting connection are ready without much ado.
+        let mut peers = Vec::new();
+        for _ in 0..count {
+            let id = reactor.listen(address, ListenOptions::default());
+            let Ok(id) = id else { return }; // Fewer descriptors allowed than it takes.
+            let Ok(peer) = TcpStream::connect(reactor.local_address(id).unwrap()) else {
+                return;
+            };
+            peers.push(peer);
+        }
+        let mut ring = vec![0; Reactor::RING_LEN];
+        assert_eq!(reactor.collect(&mut ring).unwrap(), count);
+        assert_eq!(reactor.collect(&mut ring).unwrap(), 0, "an edge is told once");
+    }
+}
