@@ -1,0 +1,360 @@
+//! The functions that JavaScript calls on a reactor.
+//!
+//! Each is one or no system call. Arguments are an id, a buffer and integers; the result is a
+//! number: a count or an id, or negative for an error.
+
+use std::ffi::{CStr, c_void};
+use std::io::IoSlice;
+use std::net::SocketAddr;
+
+use napi::sys;
+
+use super::environment::{Environment, Layout};
+use super::raw::{self, Argument, BUFFER_GONE, Callback};
+use crate::net::{Id, ListenOptions, Reactor, SocketOptions, parse_address};
+
+/// How many slices one `sendmsg` takes (`IOV_MAX`, 1024 on every system that Node supports).
+const MAX_SLICES: usize = 1024;
+
+/// What `open` gives an object with these functions.
+const FUNCTIONS: [(&CStr, Callback); 14] = [
+    (c"connect", connect),
+    (c"finishConnect", finish_connect),
+    (c"listen", listen),
+    (c"accept", accept),
+    (c"recv", recv),
+    (c"atEnd", at_end),
+    (c"send", send),
+    (c"sendv", sendv),
+    (c"shutdown", shutdown),
+    (c"close", close),
+    (c"address", address),
+    (c"schedule", schedule),
+    (c"keepAlive", keep_alive),
+    (c"counters", counters),
+];
+
+/// Adds to the addon's exports what JavaScript needs to open a reactor.
+pub fn export(env: sys::napi_env, exports: sys::napi_value) {
+    raw::set_function(env, exports, c"openReactor", open_reactor, std::ptr::null_mut());
+    for (name, value) in [
+        (c"EAGAIN", -libc::EAGAIN),
+        (c"EMFILE", -libc::EMFILE),
+        (c"ENFILE", -libc::ENFILE),
+        (c"ECONNABORTED", -libc::ECONNABORTED),
+        (c"BUFFER_GONE", BUFFER_GONE),
+        (c"INDEX_MASK", Id::MAX_INDEX as i32),
+        (c"RING", Layout::RING as i32),
+        (c"STAGE", Layout::STAGE as i32),
+        (c"SHARED_LENGTH", Layout::LENGTH as i32),
+    ] {
+        raw::set(env, exports, name, raw::number(env, value));
+    }
+}
+
+/// `openReactor(shared, dispatch, receiver)`: an object with [`FUNCTIONS`], or an error number.
+unsafe extern "C" fn open_reactor(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    // SAFETY: `env` and `info` are those of this call.
+    unsafe {
+        raw::call(env, info, |_, [shared, dispatch, receiver]| {
+            match Environment::open(env, shared, dispatch, receiver) {
+                Ok(environment) => {
+                    let object = raw::object(env);
+                    for (name, callback) in FUNCTIONS {
+                        raw::set_function(env, object, name, callback, environment.cast());
+                    }
+                    object
+                }
+                Err(code) => raw::number(env, code),
+            }
+        })
+    }
+}
+
+/// Runs `body` on the environment that a function was created for.
+///
+/// # Safety
+///
+/// `env` and `info` are those of a call of one of [`FUNCTIONS`].
+unsafe fn on_environment<const N: usize>(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+    body: impl FnOnce(&Environment, [Argument; N]) -> sys::napi_value,
+) -> sys::napi_value {
+    // SAFETY: the caller's promise. `data` is the pointer that `open_reactor` gave; the environment
+    // is freed only when no JavaScript can call any more.
+    unsafe {
+        raw::call(env, info, |data: *mut c_void, arguments| {
+            body(&*data.cast::<Environment>(), arguments)
+        })
+    }
+}
+
+/// Runs `body` on the reactor of a function; its result becomes a number.
+///
+/// # Safety
+///
+/// That of [`on_environment`].
+unsafe fn on_reactor<const N: usize>(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+    body: impl FnOnce(&mut Reactor, [Argument; N]) -> i32,
+) -> sys::napi_value {
+    // SAFETY: the caller's promise.
+    unsafe {
+        on_environment(env, info, |environment, arguments| {
+            raw::number(env, body(&mut environment.reactor.borrow_mut(), arguments))
+        })
+    }
+}
+
+fn id_of(argument: Argument) -> Id {
+    Id::from_bits(argument.int().unwrap_or(-1))
+}
+
+fn address_of(host: Argument, port: Argument) -> Result<SocketAddr, i32> {
+    let port = port.index().and_then(|port| u16::try_from(port).ok());
+    match (host.short_string(), port) {
+        (Some(host), Some(port)) => {
+            parse_address(&host, port).map_err(|error| raw::error_code(&error))
+        }
+        _ => Err(-libc::EINVAL),
+    }
+}
+
+/// `connect(address, port, noDelay)`: the id of a socket that becomes writable when it is connected
+/// or has failed.
+unsafe extern "C" fn connect(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+    // SAFETY: a call of one of `FUNCTIONS`.
+    unsafe {
+        on_reactor(env, info, |reactor, [host, port, no_delay]| {
+            let address = match address_of(host, port) {
+                Ok(address) => address,
+                Err(code) => return code,
+            };
+            let options = SocketOptions { no_delay: no_delay.boolean() };
+            match reactor.connect(address, options) {
+                Ok(id) => id.bits(),
+                Err(error) => raw::error_code(&error),
+            }
+        })
+    }
+}
+
+/// `finishConnect(id)`: 1 when connected, 0 while still under way.
+unsafe extern "C" fn finish_connect(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    // SAFETY: a call of one of `FUNCTIONS`.
+    unsafe {
+        on_reactor(env, info, |reactor, [id]| {
+            let connected = reactor.socket(id_of(id)).and_then(|socket| socket.finish_connect());
+            raw::outcome(connected.map(usize::from))
+        })
+    }
+}
+
+/// `listen(address, port, backlog, noDelay)`: the id of a listener.
+unsafe extern "C" fn listen(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+    // SAFETY: a call of one of `FUNCTIONS`.
+    unsafe {
+        on_reactor(env, info, |reactor, [host, port, backlog, no_delay]| {
+            let address = match address_of(host, port) {
+                Ok(address) => address,
+                Err(code) => return code,
+            };
+            let options = ListenOptions {
+                backlog: backlog.int().unwrap_or(ListenOptions::default().backlog),
+                ipv6_only: false,
+                socket: SocketOptions { no_delay: no_delay.boolean() },
+            };
+            match reactor.listen(address, options) {
+                Ok(id) => id.bits(),
+                Err(error) => raw::error_code(&error),
+            }
+        })
+    }
+}
+
+/// `accept(id)`: the id of the connection.
+unsafe extern "C" fn accept(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+    // SAFETY: a call of one of `FUNCTIONS`.
+    unsafe {
+        on_reactor(env, info, |reactor, [id]| match reactor.accept(id_of(id)) {
+            Ok(id) => id.bits(),
+            Err(error) => raw::error_code(&error),
+        })
+    }
+}
+
+/// `recv(id, buffer)`: how many bytes the buffer got, 0 at the end.
+unsafe extern "C" fn recv(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+    // SAFETY: a call of one of `FUNCTIONS`. The slice goes to the kernel and is gone on return.
+    unsafe {
+        on_reactor(env, info, |reactor, [id, buffer]| match buffer.bytes_mut() {
+            Some(bytes) if !bytes.is_empty() => raw::outcome(reactor.recv(id_of(id), bytes)),
+            _ => BUFFER_GONE,
+        })
+    }
+}
+
+/// `atEnd(id)`: 1 when the peer has ended its side and all of its bytes were received, else 0.
+unsafe extern "C" fn at_end(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+    // SAFETY: a call of one of `FUNCTIONS`.
+    unsafe {
+        on_reactor(env, info, |reactor, [id]| {
+            let at_end = reactor.socket(id_of(id)).and_then(|socket| socket.at_end());
+            raw::outcome(at_end.map(usize::from))
+        })
+    }
+}
+
+/// `send(id, buffer, start, end)`: how many of the buffer's bytes from `start` to `end` the kernel
+/// took.
+unsafe extern "C" fn send(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+    // SAFETY: a call of one of `FUNCTIONS`. The slice goes to the kernel and is gone on return.
+    unsafe {
+        on_reactor(env, info, |reactor, [id, buffer, start, end]| {
+            let (Some(start), Some(end)) = (start.index(), end.index()) else {
+                return -libc::EINVAL;
+            };
+            match buffer.bytes().and_then(|bytes| bytes.get(start..end)) {
+                Some(bytes) => raw::outcome(reactor.send(id_of(id), bytes)),
+                None => BUFFER_GONE,
+            }
+        })
+    }
+}
+
+/// `sendv(id, buffers, lengths, first, skip)`: how many bytes the kernel took of the first
+/// `lengths[i]` bytes of each `buffers[i]`, from buffer `first` on and without the `skip` bytes at
+/// its start. At most [`MAX_SLICES`] buffers are looked at.
+unsafe extern "C" fn sendv(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+    // SAFETY: a call of one of `FUNCTIONS`. The slices go to the kernel and are gone on return;
+    // reading the elements of an array that lib/ made runs no JavaScript.
+    unsafe {
+        on_reactor(env, info, |reactor, [id, buffers, lengths, first, skip]| {
+            let (Some(count), Some(first), Some(skip)) =
+                (buffers.array_length(), first.int(), skip.index())
+            else {
+                return -libc::EINVAL;
+            };
+            let first = u32::try_from(first).unwrap_or(0);
+            let mut slices = Vec::with_capacity(MAX_SLICES.min(count as usize));
+            for index in (first..count).take(MAX_SLICES) {
+                let slice = buffers.element(index).and_then(|buffer| buffer.bytes());
+                let length = lengths.element(index).and_then(|length| length.index());
+                let start = if index == first { skip } else { 0 };
+                let (Some(slice), Some(length)) = (slice, length) else { return BUFFER_GONE };
+                match slice.get(start..length) {
+                    Some(bytes) => slices.push(IoSlice::new(bytes)),
+                    None => return BUFFER_GONE,
+                }
+            }
+            raw::outcome(reactor.send_vectored(id_of(id), &slices))
+        })
+    }
+}
+
+/// `shutdown(id)`: 0.
+unsafe extern "C" fn shutdown(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    // SAFETY: a call of one of `FUNCTIONS`.
+    unsafe {
+        on_reactor(env, info, |reactor, [id]| {
+            let done = reactor.socket(id_of(id)).and_then(|socket| socket.shutdown());
+            raw::outcome(done.map(|()| 0))
+        })
+    }
+}
+
+/// `close(id)`: 0.
+unsafe extern "C" fn close(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+    // SAFETY: a call of one of `FUNCTIONS`.
+    unsafe {
+        on_reactor(env, info, |reactor, [id]| raw::outcome(reactor.close(id_of(id)).map(|()| 0)))
+    }
+}
+
+/// `address(id, peer)`: `{ address, family, port }` of this end or of the peer's, or `undefined`
+/// where it is not known.
+unsafe extern "C" fn address(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+    // SAFETY: a call of one of `FUNCTIONS`.
+    unsafe {
+        on_environment(env, info, |environment, [id, peer]| {
+            let mut reactor = environment.reactor.borrow_mut();
+            let address = if peer.boolean() {
+                reactor.socket(id_of(id)).ok().and_then(|socket| socket.peer_address())
+            } else {
+                reactor.local_address(id_of(id)).ok()
+            };
+            let Some(address) = address else { return std::ptr::null_mut() };
+            let object = raw::object(env);
+            let family = if address.is_ipv4() { "IPv4" } else { "IPv6" };
+            raw::set(env, object, c"address", raw::string(env, &address.ip().to_string()));
+            raw::set(env, object, c"family", raw::string(env, family));
+            raw::set(env, object, c"port", raw::number(env, address.port().into()));
+            object
+        })
+    }
+}
+
+/// `schedule()`: asks for a round in the next turn.
+unsafe extern "C" fn schedule(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    // SAFETY: a call of one of `FUNCTIONS`.
+    unsafe {
+        on_environment(env, info, |environment, []| {
+            environment.schedule();
+            std::ptr::null_mut()
+        })
+    }
+}
+
+/// `keepAlive(keep)`: whether sockets keep the process alive.
+unsafe extern "C" fn keep_alive(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    // SAFETY: a call of one of `FUNCTIONS`.
+    unsafe {
+        on_environment(env, info, |environment, [keep]| {
+            environment.keep_alive(keep.boolean());
+            std::ptr::null_mut()
+        })
+    }
+}
+
+/// `counters()`: how often each costly thing was done, by name.
+unsafe extern "C" fn counters(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    // SAFETY: a call of one of `FUNCTIONS`.
+    unsafe {
+        on_environment(env, info, |environment, []| {
+            let counters = environment.reactor.borrow().counters();
+            let object = raw::object(env);
+            for (name, value) in [
+                (c"accept", counters.accept),
+                (c"recv", counters.recv),
+                (c"send", counters.send),
+                (c"epollCtl", counters.epoll_ctl),
+                (c"epollWait", counters.epoll_wait),
+                (c"wakeups", environment.wakeups()),
+                (c"entries", environment.entries()),
+            ] {
+                raw::set(env, object, name, raw::count(env, value));
+            }
+            object
+        })
+    }
+}
