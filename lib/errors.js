@@ -1,0 +1,204 @@
+'use strict';
+
+// Every error that oxwire makes. Codes, classes and properties are Node's own (nodejs.org/api,
+// "Errors"), so that code written for node:net need not be changed.
+
+const { getSystemErrorMap, getSystemErrorName, inspect } = require('util');
+const native = require('./native.js');
+
+/** @typedef {Error & { code: string, errno?: number, syscall?: string, address?: string, port?: number }} CodedError */
+
+/**
+ * @template {new (message: string) => Error} C
+ * @param {C} Class
+ * @param {string} code
+ * @param {string} message
+ * @returns {InstanceType<C> & CodedError}
+ */
+function coded(Class, code, message) {
+  return /** @type {any} */ (Object.assign(new Class(message), { code }));
+}
+
+/**
+ * The error of a system call.
+ *
+ * @param {number} errno negative, as Node has it
+ * @param {string} syscall
+ * @param {string} [address]
+ * @param {number} [port]
+ * @returns {CodedError}
+ */
+function system(errno, syscall, address, port) {
+  const code = getSystemErrorName(errno);
+  const where = address === undefined ? '' : port ? ` ${address}:${port}` : ` ${address}`;
+  // Node explains a failed listen in words, but not the others.
+  const what = syscall === 'listen' ? `: ${getSystemErrorMap().get(errno)?.[1]}` : '';
+  const error = new Error(`${syscall} ${code}${what}${where}`);
+  /** @type {Partial<CodedError>} */
+  const details = { errno, code, syscall };
+  if (address !== undefined) details.address = address;
+  if (port !== undefined) details.port = port;
+  return /** @type {CodedError} */ (Object.assign(error, details));
+}
+
+/**
+ * The error of a system call on the memory of a caller.
+ *
+ * @param {number} code negative: -errno or BUFFER_GONE
+ * @param {string} syscall
+ * @returns {CodedError}
+ */
+function transfer(code, syscall) {
+  return code === native.BUFFER_GONE ? bufferGone() : system(code, syscall);
+}
+
+/**
+ * One error for the attempts to reach each address of a name.
+ *
+ * @param {CodedError[]} errors one or more
+ * @returns {CodedError}
+ */
+function connect(errors) {
+  const [first] = errors;
+  if (errors.length === 1) return first;
+  const { code, errno, syscall, address, port } = first;
+  const message = errors.map((error) => error.message).join('; ');
+  return Object.assign(new AggregateError(errors, message), {
+    code,
+    errno,
+    syscall,
+    address,
+    port,
+  });
+}
+
+/**
+ * @param {string} name
+ * @param {string} expected
+ * @param {unknown} actual
+ */
+function invalidArgType(name, expected, actual) {
+  const received =
+    actual === null || actual === undefined
+      ? String(actual)
+      : typeof actual === 'function'
+        ? `function ${actual.name}`
+        : typeof actual === 'object'
+          ? `an instance of ${actual.constructor?.name ?? 'Object'}`
+          : `type ${typeof actual} (${inspect(actual).slice(0, 28)})`;
+  return coded(
+    TypeError,
+    'ERR_INVALID_ARG_TYPE',
+    `The "${name}" argument must be ${expected}. Received ${received}`,
+  );
+}
+
+/**
+ * @param {string} name
+ * @param {string} range
+ * @param {unknown} actual
+ */
+function outOfRange(name, range, actual) {
+  return coded(
+    RangeError,
+    'ERR_OUT_OF_RANGE',
+    `The value of "${name}" is out of range. It must be ${range}. Received ${inspect(actual)}`,
+  );
+}
+
+/**
+ * @param {string} name
+ * @param {string} reason
+ */
+function invalidArgValue(name, reason) {
+  return coded(TypeError, 'ERR_INVALID_ARG_VALUE', `The argument '${name}' ${reason}`);
+}
+
+/** @param {unknown} encoding */
+function unknownEncoding(encoding) {
+  return coded(TypeError, 'ERR_UNKNOWN_ENCODING', `Unknown encoding: ${inspect(encoding)}`);
+}
+
+/** @param {unknown} port */
+function badPort(port) {
+  return coded(
+    RangeError,
+    'ERR_SOCKET_BAD_PORT',
+    `Port should be >= 0 and < 65536. Received ${inspect(port)}.`,
+  );
+}
+
+function bufferGone() {
+  return coded(
+    Error,
+    'ERR_INVALID_STATE',
+    'Invalid state: the buffer was detached or shrunk while it was lent to the socket; ' +
+      'keep it as it is until the callback',
+  );
+}
+
+function emptyRead() {
+  return invalidArgValue('buffer', 'must have room for at least one byte. It is empty or detached');
+}
+
+function writeAfterEnd() {
+  return coded(Error, 'ERR_STREAM_WRITE_AFTER_END', 'write after end');
+}
+
+function socketClosed() {
+  return coded(Error, 'ERR_SOCKET_CLOSED', 'Socket is closed');
+}
+
+/** @param {string} method */
+function streamDestroyed(method) {
+  return coded(Error, 'ERR_STREAM_DESTROYED', `Cannot call ${method} after a stream was destroyed`);
+}
+
+function closedBeforeConnection() {
+  return coded(
+    Error,
+    'ERR_SOCKET_CLOSED_BEFORE_CONNECTION',
+    'Socket closed before the connection was established',
+  );
+}
+
+function serverNotRunning() {
+  return coded(Error, 'ERR_SERVER_NOT_RUNNING', 'Server is not running.');
+}
+
+function serverAlreadyListen() {
+  return coded(
+    Error,
+    'ERR_SERVER_ALREADY_LISTEN',
+    'Listen method has been called more than once without closing.',
+  );
+}
+
+/** @param {string} reason */
+function unsupported(reason) {
+  return coded(
+    Error,
+    'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM',
+    `oxwire's sockets are not available here: ${reason}`,
+  );
+}
+
+module.exports = {
+  badPort,
+  bufferGone,
+  closedBeforeConnection,
+  connect,
+  emptyRead,
+  invalidArgType,
+  invalidArgValue,
+  outOfRange,
+  serverAlreadyListen,
+  serverNotRunning,
+  socketClosed,
+  streamDestroyed,
+  system,
+  transfer,
+  unknownEncoding,
+  unsupported,
+  writeAfterEnd,
+};

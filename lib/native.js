@@ -1,0 +1,52 @@
+'use strict';
+
+// The native half, with the types that the generated binding.d.ts can't know: functions of
+// src/node/sockets.rs are registered by hand, for speed.
+
+const binding = require('../binding.js');
+const { version } = require('../package.json');
+
+if (binding.version() !== version) {
+  throw new Error(
+    `oxwire ${version} found a native addon of version ${binding.version()}. ` +
+      'Install the packages again (npm ci), or in a clone run: npm run build',
+  );
+}
+
+/**
+ * One reactor in this environment. Ids, counts and errors are numbers; negative is an error:
+ * -errno, or BUFFER_GONE.
+ *
+ * @typedef {object} NativeReactor
+ * @property {(address: string, port: number, noDelay: boolean) => number} connect
+ * @property {(id: number) => number} finishConnect 1 connected, 0 under way
+ * @property {(address: string, port: number, backlog: number, noDelay: boolean) => number} listen
+ * @property {(id: number) => number} accept
+ * @property {(id: number, buffer: Uint8Array) => number} recv
+ * @property {(id: number) => number} atEnd 1 when nothing but the end is left to receive
+ * @property {(id: number, buffer: Uint8Array, start: number, end: number) => number} send
+ * @property {(id: number, buffers: Uint8Array[], lengths: number[], first: number, skip: number) => number} sendv
+ * @property {(id: number) => number} shutdown
+ * @property {(id: number) => number} close
+ * @property {(id: number, peer: boolean) => import('../index.js').AddressInfo | undefined} address
+ * @property {() => void} schedule asks for a round in the next turn of the event loop
+ * @property {(keep: boolean) => void} keepAlive
+ * @property {() => Record<'accept' | 'recv' | 'send' | 'epollCtl' | 'epollWait' | 'wakeups' | 'entries', number>} counters
+ */
+
+/**
+ * @typedef {object} Native
+ * @property {() => string} version
+ * @property {(shared: Uint8Array, dispatch: (events: number) => boolean, receiver: object) => NativeReactor | number} openReactor
+ * @property {number} EAGAIN
+ * @property {number} EMFILE
+ * @property {number} ENFILE
+ * @property {number} ECONNABORTED
+ * @property {number} BUFFER_GONE the buffer was detached, or became too short, while it was lent
+ * @property {number} INDEX_MASK the bits of an id that say where its socket is kept
+ * @property {number} RING where the ring begins in the shared memory, in 32-bit words
+ * @property {number} STAGE where the write stage begins in the shared memory, in bytes
+ * @property {number} SHARED_LENGTH how long the shared memory is, in bytes
+ */
+
+module.exports = /** @type {Native} */ (/** @type {unknown} */ (binding));

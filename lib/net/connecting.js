@@ -1,0 +1,107 @@
+'use strict';
+
+// The way to a connection: the addresses of a host are tried one after another.
+
+const { getDefaultAutoSelectFamilyAttemptTimeout } = require('net');
+const { constants } = require('os');
+const errors = require('../errors.js');
+const asyncContext = require('./async-context.js');
+const closing = require('./closing.js');
+const reactor = require('./reactor.js');
+const states = require('./states.js');
+const writing = require('./writing.js');
+const { lookup } = require('./lookup.js');
+
+/** @typedef {import('./connection.js')} Connection */
+
+class Connecting {
+  /**
+   * @param {Connection} connection
+   * @param {string} host
+   * @param {number} port
+   * @param {boolean} noDelay
+   */
+  constructor(connection, host, port, noDelay) {
+    this._connection = connection;
+    this._host = host;
+    this._port = port;
+    this._noDelay = noDelay;
+    /** @type {string[]} */
+    this._addresses = [];
+    this._next = 0;
+    /** @type {import('../errors.js').CodedError[]} */
+    this._errors = [];
+    /** @type {NodeJS.Timeout | undefined} */
+    this._timer = undefined;
+  }
+
+  start() {
+    this._connection._hold();
+    lookup(this._host, (error, addresses) => {
+      if (this._connection._state !== states.CONNECTING) return;
+      this._addresses = addresses;
+      if (error) closing.connectFailed(this._connection, error);
+      else this._tryNext();
+    });
+  }
+
+  /** The connection is given up. */
+  stop() {
+    clearTimeout(this._timer);
+  }
+
+  /** The native socket has news. */
+  onready() {
+    const connection = this._connection;
+    const result = reactor.open().finishConnect(connection._id);
+    if (result === 0) return;
+    this.stop();
+    if (result < 0) {
+      this._failed(result);
+      return;
+    }
+    connection._connecting = null;
+    connection._state = states.OPEN;
+    connection.readable = true;
+    connection.writable = !connection._ending;
+    connection._letGo();
+    writing.drain(connection);
+    if (connection._closeOnceConnected) connection.close();
+    else if (connection._reads.head !== null) reactor.list(connection);
+    asyncContext.emit(connection._context, connection, 'connect');
+  }
+
+  _tryNext() {
+    const connection = this._connection;
+    while (this._next < this._addresses.length) {
+      const address = this._addresses[this._next++];
+      const id = reactor.open().connect(address, this._port, this._noDelay);
+      if (id >= 0) {
+        connection._id = id;
+        reactor.register(id, connection);
+        this._giveTime();
+        return;
+      }
+      this._errors.push(errors.system(id, 'connect', address, this._port));
+    }
+    closing.connectFailed(connection, errors.connect(this._errors));
+  }
+
+  /** While there are other addresses to try, an attempt gets as much time as Node gives it. */
+  _giveTime() {
+    if (this._next === this._addresses.length) return;
+    const time = getDefaultAutoSelectFamilyAttemptTimeout();
+    this._timer = setTimeout(() => this._failed(-constants.errno.ETIMEDOUT), time);
+  }
+
+  /** @param {number} code */
+  _failed(code) {
+    const address = this._addresses[this._next - 1];
+    this._errors.push(errors.system(code, 'connect', address, this._port));
+    this._connection._ready = this._connection._hungUp = false;
+    this._connection._closeNative();
+    this._tryNext();
+  }
+}
+
+module.exports = Connecting;

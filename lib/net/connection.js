@@ -1,0 +1,308 @@
+'use strict';
+
+const asyncContext = require('./async-context.js');
+const closing = require('./closing.js');
+const errors = require('../errors.js');
+const Connecting = require('./connecting.js');
+const Handle = require('./handle.js');
+const reactor = require('./reactor.js');
+const reading = require('./reading.js');
+const stage = require('./stage.js');
+const states = require('./states.js');
+const validate = require('./validate.js');
+const writing = require('./writing.js');
+const { CLOSE, END, Queue, acquire } = require('./request.js');
+
+const { HANGUP, READABLE, WRITABLE } = reactor;
+
+/**
+ * A TCP connection that reads into buffers and writes from buffers of the caller.
+ *
+ * A buffer is lent from the call until its callback. The native half looks up its place at each
+ * system call and keeps it nowhere.
+ */
+class Connection extends Handle {
+  /** @param {import('./server.js') | null} [server] the server that accepted it */
+  constructor(server = null) {
+    super();
+    this.closed = false;
+    this.finished = false;
+    this.ended = false;
+    this.allowHalfOpen = server !== null && server.allowHalfOpen;
+    this.writable = false;
+    this.readable = false;
+
+    this._state = states.CONNECTING;
+    this._server = server;
+    /** Its place in server.connections. */
+    this._index = 0;
+    /** @type {Connecting | null} */
+    this._connecting = null;
+    if (server !== null) this._context = server._context;
+
+    /** Whether there may be something to receive. */
+    this._ready = false;
+    /** Whether the kernel has told that the peer's side, or all, is over; it tells it once. */
+    this._hungUp = false;
+    this._reads = new Queue();
+
+    /** Writes that wait for the connection, or for room in the kernel. */
+    this._writes = new Queue();
+    this._ends = new Queue();
+    this._ending = false;
+    /** Whether our side was ended, or can't be any more. */
+    this._shut = false;
+    /** The last turn with a small write, how many there were, and whether in the one before. */
+    this._writeTurn = -1;
+    this._writeCount = 0;
+    this._writesOften = false;
+
+    this._closes = new Queue();
+    this._closeOnceConnected = false;
+
+    /** @type {import('../../index.js').AddressInfo | undefined} */
+    this._local = undefined;
+    /** @type {import('../../index.js').AddressInfo | undefined} */
+    this._remote = undefined;
+  }
+
+  get localAddress() {
+    return this._addressOf(false)?.address;
+  }
+
+  get localFamily() {
+    return this._addressOf(false)?.family;
+  }
+
+  get localPort() {
+    return this._addressOf(false)?.port;
+  }
+
+  get remoteAddress() {
+    return this._addressOf(true)?.address;
+  }
+
+  get remoteFamily() {
+    return this._addressOf(true)?.family;
+  }
+
+  get remotePort() {
+    return this._addressOf(true)?.port;
+  }
+
+  /**
+   * Reads what has arrived into `buffer`: at least one byte, or 0 at the end.
+   *
+   * @param {Uint8Array} buffer
+   * @param {(error: Error | null, buffer: Uint8Array, bytesRead: number) => void} callback
+   */
+  read(buffer, callback) {
+    validate.buffer('buffer', buffer);
+    validate.callback(callback);
+    reading.read(this, buffer, callback);
+  }
+
+  /**
+   * Writes the first `length` bytes of `data`, by default all of them, or a string.
+   *
+   * @param {Uint8Array | string} data
+   * @param {any} [length] a number of bytes; for a string its encoding
+   * @param {any} [callback]
+   */
+  write(data, length, callback) {
+    if (typeof length === 'function') {
+      callback = length;
+      length = undefined;
+    }
+    const done = validate.optionalCallback(callback);
+    if (typeof data === 'string') {
+      const bytes = Buffer.from(data, validate.encoding(length));
+      writing.write(this, bytes, bytes.length, data, bytes.length, done);
+      return;
+    }
+    validate.buffer('data', data);
+    if (length === undefined || length === null) length = data.length;
+    else validate.length('length', length, data.length);
+    writing.write(this, data, length, data, length, done);
+  }
+
+  /**
+   * Writes the first `lengths[i]` bytes, by default all, of each of `buffers`, one behind the
+   * other.
+   *
+   * @param {Uint8Array[]} buffers
+   * @param {any} [lengths]
+   * @param {any} [callback]
+   */
+  writev(buffers, lengths, callback) {
+    if (typeof lengths === 'function') {
+      callback = lengths;
+      lengths = undefined;
+    }
+    const done = validate.optionalCallback(callback);
+    lengths = validate.slices(buffers, lengths);
+    let count = 0;
+    for (let i = 0; i < lengths.length; i++) count += lengths[i];
+    writing.writev(this, buffers, lengths, count, done);
+  }
+
+  /**
+   * Ends our side, as soon as all that was written has left.
+   *
+   * @param {((error: Error | null) => void) | null} [callback]
+   */
+  end(callback) {
+    const request = this._makeRequest(END, callback);
+    if (this._state > states.OPEN || this._closeOnceConnected || this.finished) {
+      if (request === null) return;
+      request.error = this.finished ? null : errors.socketClosed();
+      reactor.complete(request);
+      return;
+    }
+    if (request !== null) this._ends.push(request);
+    if (this._ending) return;
+    this._ending = true;
+    this.writable = false;
+    this._hold();
+    writing.shutdownIfDrained(this);
+  }
+
+  /**
+   * Closes the connection. What the kernel has taken still arrives; what is pending fails.
+   *
+   * @param {(() => void) | null} [callback]
+   */
+  close(callback) {
+    const request = this._makeRequest(CLOSE, callback);
+    if (request !== null) {
+      if (this._state === states.CLOSED) reactor.complete(request);
+      else this._closes.push(request);
+    }
+    if (this._state === states.CONNECTING && (this._writes.head !== null || this._ending)) {
+      // What was written before leaves first, as soon as there is a connection.
+      this._closeOnceConnected = true;
+      return;
+    }
+    if (stage.currentOwner() === this) writing.flush();
+    closing.teardown(this, null);
+  }
+
+  /**
+   * Closes the connection at once, even before it is connected.
+   *
+   * @param {Error | null} [error] what pending operations are told
+   * @returns {this}
+   */
+  destroy(error = null) {
+    if (stage.currentOwner() === this) writing.flush();
+    closing.teardown(this, error);
+    return this;
+  }
+
+  /**
+   * @param {number} port
+   * @param {string} host
+   * @param {boolean} noDelay
+   */
+  _connect(port, host, noDelay) {
+    this._context = asyncContext.capture();
+    this._connecting = new Connecting(this, host, port, noDelay);
+    this._connecting.start();
+  }
+
+  /**
+   * A server has accepted it.
+   *
+   * @param {number} id
+   */
+  _accepted(id) {
+    this._id = id;
+    this._state = states.OPEN;
+    this.readable = this.writable = true;
+    reactor.register(id, this);
+  }
+
+  /** @param {number} readiness */
+  _onready(readiness) {
+    if ((readiness & (READABLE | HANGUP)) !== 0) this._ready = true;
+    if ((readiness & HANGUP) !== 0) this._hungUp = true;
+    if (this._connecting !== null) {
+      this._connecting.onready();
+      return;
+    }
+    if ((readiness & (WRITABLE | HANGUP)) !== 0 && this._writes.head !== null) writing.drain(this);
+    if (this._state !== states.OPEN) return;
+    if (this._reads.head !== null) reading.receive(this);
+    else if (this.finished) reading.endUnread(this);
+  }
+
+  _proceed() {
+    if (this._state === states.OPEN && this._reads.head !== null) reading.receive(this);
+  }
+
+  /**
+   * @param {number} step
+   * @param {Error | null} error
+   */
+  _step(step, error) {
+    switch (step) {
+      case states.FINISH:
+        this._finish(error);
+        break;
+      case states.PEER_END:
+        if (this.finished) closing.teardown(this, null);
+        else if (!this.allowHalfOpen) this.end();
+        asyncContext.emit(this._context, this, 'end');
+        break;
+      case states.CONNECT_ERROR:
+        asyncContext.emit(this._context, this, 'error', error);
+        break;
+      case states.UNHEARD_ERROR:
+        closing.emitUnheard(this, /** @type {Error} */ (error));
+        break;
+      case states.CLOSE:
+        closing.closed(this, error);
+        break;
+      case states.CLOSE_EVENT:
+        asyncContext.emit(this._context, this, 'close');
+        break;
+    }
+  }
+
+  /**
+   * Our side is ended, or could not be. As in turbo-net `finish` comes either way.
+   *
+   * @param {Error | null} error
+   */
+  _finish(error) {
+    this.finished = true;
+    for (let end = this._ends.head; end !== null; end = end.next) end.error = error;
+    const heard = this._ends.head !== null;
+    reactor.runNext(this._ends);
+    if (error !== null) closing.teardown(this, heard ? null : error);
+    else if (this.ended) closing.teardown(this, null);
+    else reading.endUnread(this);
+    asyncContext.emit(this._context, this, 'finish');
+  }
+
+  /**
+   * @param {number} kind
+   * @param {Function | null | undefined} callback
+   */
+  _makeRequest(kind, callback) {
+    const done = validate.optionalCallback(callback);
+    return done === null ? null : acquire(kind, this, done, asyncContext.capture());
+  }
+
+  /** @param {boolean} peer */
+  _addressOf(peer) {
+    const known = peer ? this._remote : this._local;
+    if (known !== undefined || this._state !== states.OPEN) return known;
+    const address = reactor.open().address(this._id, peer);
+    if (peer) this._remote = address;
+    else this._local = address;
+    return address;
+  }
+}
+
+module.exports = Connection;

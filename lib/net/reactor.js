@@ -1,0 +1,259 @@
+'use strict';
+
+// Turns of the event loop as sockets see them. The native reactor enters `dispatch` once per
+// wake-up, with all sockets that have become ready, and once in the next turn if anything was left
+// to do: completions whose callbacks are due, and sockets that are still ready.
+
+const native = require('../native.js');
+const errors = require('../errors.js');
+const asyncContext = require('./async-context.js');
+const { END, Queue, STEP, release } = require('./request.js');
+
+/**
+ * What has a place in the table: a connection or a server.
+ *
+ * @typedef {object} Handle
+ * @property {number} _id
+ * @property {boolean} _listed whether it is among those that are still ready
+ * @property {Handle | null} _nextListed
+ * @property {(readiness: number) => void} _onready it has become ready
+ * @property {() => void} _proceed it still was ready, and a turn has passed
+ */
+
+const READABLE = 1;
+const WRITABLE = 2;
+const HANGUP = 4;
+
+const shared = new ArrayBuffer(native.SHARED_LENGTH ?? 0);
+const words = new Int32Array(shared, 0, (native.STAGE ?? 0) / 4);
+const stage = Buffer.from(shared, native.STAGE ?? 0);
+
+/** @type {import('../native.js').NativeReactor | null} */
+let reactor = null;
+
+/** Sockets and servers by the index of their id. @type {Array<Handle | undefined>} */
+const table = [];
+
+/** How many dispatches there were; what happens between two belongs to one turn. */
+let turn = 0;
+let dispatching = false;
+let exiting = false;
+/** Whether the round under way has yet to take over what is still ready. */
+let startRound = false;
+
+/** Completions for the next round, and those of the round under way. */
+const done = new Queue();
+const running = new Queue();
+
+/** What is still ready: for the next round, and in the round under way. */
+/** @type {Handle | null} */
+let listedHead = null;
+/** @type {Handle | null} */
+let listedTail = null;
+/** @type {Handle | null} */
+let proceeding = null;
+
+/** The part of the ring that has not been walked. */
+let ringNext = 0;
+let ringEnd = 0;
+
+/** How many sockets and servers want the process to live; whether the event loop knows. */
+let alive = 0;
+let keptAlive = false;
+
+/** Sends what the stage holds; lib/net/stage.js says how. */
+let flushStage = () => {};
+
+/** @param {() => void} flush */
+function onFlush(flush) {
+  flushStage = flush;
+}
+
+/** The native reactor, opened on first use. @returns {import('../native.js').NativeReactor} */
+function open() {
+  if (reactor !== null) return reactor;
+  if (process.release.name !== 'node' || process.versions.bun || 'deno' in process.versions) {
+    throw errors.unsupported("they need Node.js' own event loop");
+  }
+  if (native.openReactor === undefined) {
+    throw errors.unsupported(`${process.platform} has no driver yet`);
+  }
+  const opened = native.openReactor(new Uint8Array(shared), dispatch, asyncContext.root);
+  if (typeof opened === 'number') throw errors.system(opened, 'open');
+  reactor = opened;
+  process.on('exit', onexit);
+  return reactor;
+}
+
+/** Nothing comes after this turn: what is staged leaves now, and later writes are not staged. */
+function onexit() {
+  exiting = true;
+  flushStage();
+}
+
+/** A number that changes with each dispatch. */
+function currentTurn() {
+  return turn;
+}
+
+/** Whether there will be no other turn. */
+function isLastTurn() {
+  return exiting;
+}
+
+/**
+ * @param {number} id
+ * @param {Handle} handle
+ */
+function register(id, handle) {
+  table[id & native.INDEX_MASK] = handle;
+}
+
+/** @param {number} id */
+function unregister(id) {
+  table[id & native.INDEX_MASK] = undefined;
+}
+
+/** The callback, or step, of a request is due in the next round. @param {import('./request.js').Request} request */
+function complete(request) {
+  done.push(request);
+  schedule();
+}
+
+/** Moves a whole queue there. @param {Queue} queue */
+function completeAll(queue) {
+  if (queue.head === null) return;
+  done.append(queue);
+  schedule();
+}
+
+/** Runs a queue before anything else of the round under way; only for a step. @param {Queue} queue */
+function runNext(queue) {
+  running.prepend(queue);
+}
+
+/** The handle is still ready: it goes on in the next round. @param {Handle} handle */
+function list(handle) {
+  if (handle._listed) return;
+  handle._listed = true;
+  if (listedTail === null) listedHead = handle;
+  else listedTail._nextListed = handle;
+  listedTail = handle;
+  schedule();
+}
+
+/** There will be a round in the next turn. */
+function schedule() {
+  // A dispatch tells by its result.
+  if (!dispatching) open().schedule();
+}
+
+/** One more wants the process to live. */
+function hold() {
+  alive++;
+  if (!dispatching) syncAlive();
+}
+
+/** One less. */
+function letGo() {
+  alive--;
+  if (!dispatching) syncAlive();
+}
+
+function syncAlive() {
+  const keep = alive > 0;
+  if (keep === keptAlive) return;
+  keptAlive = keep;
+  open().keepAlive(keep);
+}
+
+/**
+ * Hot: entered by the native half, once per wake-up and round. An exception leaves it as it is; it
+ * is then entered again with -1 and goes on behind the callback that threw.
+ *
+ * @param {number} events how many are in the ring; 0 a round; -1 go on
+ * @returns {boolean} whether there is to be a round in the next turn
+ */
+function dispatch(events) {
+  dispatching = true;
+  if (events > 0) {
+    ringNext = native.RING;
+    ringEnd = native.RING + 2 * events;
+  } else if (events === 0) {
+    flushStage();
+    running.append(done);
+    startRound = true;
+  }
+
+  while (running.head !== null) run(running.shift());
+
+  if (startRound) {
+    startRound = false;
+    proceeding = listedHead;
+    listedHead = listedTail = null;
+  }
+  while (proceeding !== null) {
+    const handle = proceeding;
+    proceeding = handle._nextListed;
+    handle._nextListed = null;
+    handle._listed = false;
+    handle._proceed();
+  }
+
+  while (ringNext < ringEnd) {
+    const id = words[ringNext];
+    const readiness = words[ringNext + 1];
+    ringNext += 2;
+    const handle = table[id & native.INDEX_MASK];
+    if (handle !== undefined && handle._id === id) handle._onready(readiness);
+  }
+
+  flushStage();
+  turn = (turn + 1) | 0;
+  dispatching = false;
+  syncAlive();
+  return done.head !== null || listedHead !== null;
+}
+
+/** @param {import('./request.js').Request} request */
+function run(request) {
+  const { kind, callback, context, error } = request;
+  if (kind === STEP) {
+    const { socket, order } = request;
+    release(request);
+    socket._step(order, error);
+    return;
+  }
+  const { buffer, length } = request;
+  release(request);
+  if (callback === null) return;
+  if (kind < END) asyncContext.callback3(context, callback, error, buffer, length);
+  else asyncContext.callback1(context, callback, error);
+}
+
+/** What has been done in this environment so far, by name. */
+function counters() {
+  return open().counters();
+}
+
+module.exports = {
+  HANGUP,
+  READABLE,
+  WRITABLE,
+  complete,
+  completeAll,
+  counters,
+  currentTurn,
+  hold,
+  isLastTurn,
+  letGo,
+  list,
+  onFlush,
+  open,
+  register,
+  runNext,
+  schedule,
+  stage,
+  unregister,
+  words,
+};

@@ -1,0 +1,139 @@
+'use strict';
+
+const native = require('../native.js');
+const errors = require('../errors.js');
+const asyncContext = require('./async-context.js');
+const closing = require('./closing.js');
+const reactor = require('./reactor.js');
+const states = require('./states.js');
+const { READ, acquire, release } = require('./request.js');
+
+/** @typedef {import('./connection.js')} Connection */
+/** @typedef {import('./request.js').Request} Request */
+
+/**
+ * Queues a read.
+ *
+ * @param {Connection} connection
+ * @param {Uint8Array} buffer
+ * @param {Function} callback
+ */
+function read(connection, buffer, callback) {
+  const request = acquire(READ, connection, callback, asyncContext.capture());
+  request.buffer = request.data = buffer;
+  request.left = buffer.length;
+  if (connection.ended) {
+    reactor.complete(request);
+  } else if (connection._state > states.OPEN || connection._closeOnceConnected) {
+    request.error = errors.socketClosed();
+    reactor.complete(request);
+  } else {
+    connection._reads.push(request);
+    connection._hold();
+    if (connection._state === states.OPEN && (connection._ready || buffer.length === 0)) {
+      reactor.list(connection);
+    }
+  }
+}
+
+/**
+ * Hot: one recv into the buffer of the first read, and its callback at once after it.
+ *
+ * @param {Connection} connection which is open and has a read queued
+ */
+function receive(connection) {
+  const request = /** @type {Request} */ (connection._reads.head);
+  const buffer = request.data;
+  if (buffer.length === 0) {
+    receiveNothing(connection);
+    return;
+  }
+  if (!connection._ready) return;
+  const count = reactor.open().recv(connection._id, buffer);
+  if (count > 0) {
+    // After a short read the kernel has no more and will tell when it has. After a hang-up it tells
+    // nothing any more.
+    if (count < buffer.length && !connection._hungUp) connection._ready = false;
+    const { callback, context, buffer: given } = request;
+    takeRead(connection);
+    release(request);
+    asyncContext.callback3(context, /** @type {Function} */ (callback), null, given, count);
+  } else if (count === 0) {
+    peerEnded(connection);
+  } else if (count === native.EAGAIN) {
+    connection._ready = false;
+  } else if (count === native.BUFFER_GONE) {
+    fail(connection, errors.bufferGone());
+  } else {
+    const error = errors.system(count, 'read');
+    fail(connection, error);
+    closing.teardown(connection, error);
+  }
+}
+
+/**
+ * Takes the first read from its queue. If there is another, it is for the next round: one recv a
+ * turn, so that no connection starves the others.
+ *
+ * @param {Connection} connection
+ */
+function takeRead(connection) {
+  const request = connection._reads.shift();
+  connection._letGo();
+  const next = connection._reads.head;
+  if (next !== null && (connection._ready || next.data.length === 0)) reactor.list(connection);
+  return request;
+}
+
+/**
+ * The first read fails.
+ *
+ * @param {Connection} connection
+ * @param {Error} error
+ */
+function fail(connection, error) {
+  const request = takeRead(connection);
+  request.error = error;
+  reactor.complete(request);
+}
+
+/**
+ * The first read has no room: that says nothing about the connection, unless it is at its end.
+ *
+ * @param {Connection} connection
+ */
+function receiveNothing(connection) {
+  const { left } = /** @type {Request} */ (connection._reads.head);
+  if (left > 0) fail(connection, errors.bufferGone());
+  else if (reactor.open().atEnd(connection._id) === 1) peerEnded(connection);
+  else fail(connection, errors.emptyRead());
+}
+
+/**
+ * The peer has ended its side: every read is told.
+ *
+ * @param {Connection} connection
+ */
+function peerEnded(connection) {
+  connection.readable = false;
+  connection.ended = true;
+  for (let read = connection._reads.head; read !== null; read = read.next) connection._letGo();
+  reactor.completeAll(connection._reads);
+  closing.step(connection, states.PEER_END, null);
+}
+
+/**
+ * Our side is ended and nobody reads: the peer's end is noticed all the same, unless there are
+ * bytes before it.
+ *
+ * @param {Connection} connection
+ */
+function endUnread(connection) {
+  if (connection.ended || connection._state !== states.OPEN) return;
+  if (!connection._hungUp || connection._reads.head !== null) return;
+  const atEnd = reactor.open().atEnd(connection._id);
+  if (atEnd === 1) peerEnded(connection);
+  else if (atEnd < 0) closing.teardown(connection, null);
+}
+
+module.exports = { endUnread, read, receive };

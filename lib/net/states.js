@@ -1,0 +1,26 @@
+'use strict';
+
+// The life of a connection, as small integers.
+
+module.exports = {
+  // Its states.
+  CONNECTING: 0,
+  OPEN: 1,
+  /** The descriptor is closed; callbacks are still due. */
+  CLOSING: 2,
+  CLOSED: 3,
+
+  // Its steps: what happens between callbacks, in their order.
+  /** Our side is ended. */
+  FINISH: 1,
+  /** The peer's side is ended, and every read was told. */
+  PEER_END: 2,
+  /** Connecting failed. */
+  CONNECT_ERROR: 3,
+  /** Something failed, and no callback took the error. */
+  UNHEARD_ERROR: 4,
+  /** Nothing is pending any more but reads and the callbacks of close(). */
+  CLOSE: 5,
+  /** Everything else was said. */
+  CLOSE_EVENT: 6,
+};

@@ -1,0 +1,336 @@
+'use strict';
+
+// Writes: at once, staged, or waiting for room in the kernel.
+
+const native = require('../native.js');
+const errors = require('../errors.js');
+const asyncContext = require('./async-context.js');
+const closing = require('./closing.js');
+const reactor = require('./reactor.js');
+const stage = require('./stage.js');
+const states = require('./states.js');
+const { WRITE, acquire } = require('./request.js');
+
+/** @typedef {import('./connection.js')} Connection */
+/** @typedef {import('./request.js').Request} Request */
+
+const { SMALL } = stage;
+
+/**
+ * Hot: writes `count` bytes of `data`.
+ *
+ * @param {Connection} connection
+ * @param {Uint8Array} data
+ * @param {number} count
+ * @param {unknown} given what the callback gets back
+ * @param {number | number[]} told and what length it is told
+ * @param {Function | null} callback
+ */
+function write(connection, data, count, given, told, callback) {
+  if (count === 0 || !isClear(connection)) {
+    writeLater(connection, makeRequest(connection, data, count, given, told, callback));
+    return;
+  }
+  if (count <= SMALL && !goesAtOnce(connection)) {
+    addToStage(connection, data, count);
+    if (callback !== null) {
+      stage.requests.push(makeRequest(connection, data, 0, given, told, callback));
+    }
+    return;
+  }
+  if (stage.currentOwner() === connection) {
+    flush();
+    if (!isClear(connection)) {
+      writeLater(connection, makeRequest(connection, data, count, given, told, callback));
+      return;
+    }
+  }
+  const sent = reactor.open().send(connection._id, data, 0, count);
+  if (sent === count) {
+    if (callback === null) reactor.schedule();
+    else reactor.complete(makeRequest(connection, data, 0, given, told, callback));
+    return;
+  }
+  const request = makeRequest(connection, data, count, given, told, callback);
+  connection._writes.push(request);
+  connection._hold();
+  afterSend(connection, request, sent);
+}
+
+/**
+ * Writes `lengths[i]` bytes of each of `buffers`, `count` in all.
+ *
+ * @param {Connection} connection
+ * @param {Uint8Array[]} buffers
+ * @param {number[]} lengths
+ * @param {number} count
+ * @param {Function | null} callback
+ */
+function writev(connection, buffers, lengths, count, callback) {
+  if (count <= SMALL) {
+    const joined = join(buffers, lengths, count);
+    write(connection, joined, count, buffers, lengths, callback);
+    return;
+  }
+  if (stage.currentOwner() === connection) flush();
+  const request = makeRequest(connection, buffers, count, buffers, lengths, callback);
+  // The caller may change its arrays; the buffers are lent, the arrays are not.
+  request.data = buffers.slice();
+  request.lengths = lengths.slice();
+  const clear = isClear(connection);
+  writeLater(connection, request);
+  if (clear) drain(connection);
+}
+
+/** Whether a write may go out now: connected, not ended, and nothing waits. @param {Connection} connection */
+function isClear(connection) {
+  return (
+    connection._state === states.OPEN && !connection._ending && connection._writes.head === null
+  );
+}
+
+/**
+ * Whether a small write leaves at once: the first of a turn, unless there were several in the last
+ * turn in which the connection wrote.
+ *
+ * @param {Connection} connection
+ */
+function goesAtOnce(connection) {
+  const turn = reactor.currentTurn();
+  if (connection._writeTurn === turn) {
+    connection._writeCount++;
+  } else {
+    connection._writesOften = connection._writeCount > 1;
+    connection._writeTurn = turn;
+    connection._writeCount = 1;
+  }
+  return (connection._writeCount === 1 && !connection._writesOften) || reactor.isLastTurn();
+}
+
+/**
+ * @param {Connection} connection
+ * @param {any} data
+ * @param {number} left
+ * @param {unknown} given
+ * @param {number | number[]} told
+ * @param {Function | null} callback
+ */
+function makeRequest(connection, data, left, given, told, callback) {
+  const context = callback === null ? null : asyncContext.capture();
+  const request = acquire(WRITE, connection, callback, context);
+  request.buffer = given;
+  request.length = told;
+  request.data = data;
+  request.left = left;
+  return request;
+}
+
+/**
+ * Queues a write, completes it where it is empty, or refuses it.
+ *
+ * @param {Connection} connection
+ * @param {Request} request
+ */
+function writeLater(connection, request) {
+  if (connection._ending) {
+    refuse(connection, request, errors.writeAfterEnd());
+  } else if (connection._state > states.OPEN || connection._closeOnceConnected) {
+    refuse(connection, request, errors.streamDestroyed('write'));
+  } else if (request.left > 0 || !isClear(connection)) {
+    connection._writes.push(request);
+    connection._hold();
+  } else if (stage.currentOwner() === connection) {
+    stage.requests.push(request);
+  } else {
+    reactor.complete(request);
+  }
+}
+
+/**
+ * @param {Connection} connection
+ * @param {Request} request
+ * @param {Error} error
+ */
+function refuse(connection, request, error) {
+  request.error = error;
+  if (request.callback === null) closing.step(connection, states.UNHEARD_ERROR, error);
+  reactor.complete(request);
+}
+
+/**
+ * @param {Connection} connection
+ * @param {Uint8Array} data
+ * @param {number} count
+ */
+function addToStage(connection, data, count) {
+  const owner = stage.currentOwner();
+  if (owner !== null && (owner !== connection || !stage.hasRoom(count))) flush();
+  stage.add(connection, data, 0, count);
+  reactor.schedule();
+}
+
+/** Sends what is staged, whoever staged it. */
+function flush() {
+  const connection = stage.currentOwner();
+  if (connection === null) return;
+  const length = stage.currentLength();
+  const sent = reactor.open().send(connection._id, stage.memory, 0, length);
+  if (sent === length) {
+    stage.clear();
+    reactor.completeAll(stage.requests);
+    return;
+  }
+  // What is left is copied, and the requests wait behind it.
+  const rest = acquire(WRITE, connection, null, null);
+  rest.data = stage.copyFrom(Math.max(sent, 0));
+  rest.left = rest.data.length;
+  stage.clear();
+  connection._hold();
+  for (let request = stage.requests.head; request !== null; request = request.next) {
+    connection._hold();
+  }
+  connection._writes.push(rest);
+  connection._writes.append(stage.requests);
+  if (sent < 0) afterSend(connection, rest, sent);
+}
+
+/**
+ * The kernel was asked to send what is left of the first waiting write.
+ *
+ * @param {Connection} connection
+ * @param {Request} request
+ * @param {number} sent how many bytes it took, or an error
+ * @returns {boolean} whether it may take more
+ */
+function afterSend(connection, request, sent) {
+  if (sent >= 0) {
+    advance(request, sent);
+    return true;
+  }
+  if (sent === native.EAGAIN) return false;
+  if (sent === native.BUFFER_GONE && request.start === 0 && request.index === 0) {
+    // Nothing of it was sent, so the rest of the stream is whole.
+    connection._writes.shift();
+    connection._letGo();
+    request.error = errors.bufferGone();
+    reactor.complete(request);
+    return true;
+  }
+  closing.teardown(connection, errors.transfer(sent, 'write'));
+  return false;
+}
+
+/**
+ * @param {Request} request
+ * @param {number} sent
+ */
+function advance(request, sent) {
+  request.left -= sent;
+  request.start += sent;
+  if (request.lengths === null) return;
+  while (request.left > 0 && request.start >= request.lengths[request.index]) {
+    request.start -= request.lengths[request.index++];
+  }
+}
+
+/**
+ * There may be room: sends what waits, in order.
+ *
+ * @param {Connection} connection
+ */
+function drain(connection) {
+  let room = true;
+  while (room && connection._writes.head !== null) {
+    const request = connection._writes.head;
+    if (request.left === 0) {
+      connection._writes.shift();
+      connection._letGo();
+      reactor.complete(request);
+    } else if (isSmall(request) && request.next !== null && isSmall(request.next)) {
+      room = drainSmall(connection);
+    } else {
+      room = afterSend(connection, request, sendWaiting(connection, request));
+    }
+  }
+  shutdownIfDrained(connection);
+}
+
+/**
+ * @param {Connection} connection
+ * @param {Request} request
+ */
+function sendWaiting(connection, request) {
+  const { data, start, left } = request;
+  const { send, sendv } = reactor.open();
+  if (request.lengths === null) return send(connection._id, data, start, start + left);
+  return sendv(connection._id, data, request.lengths, request.index, start);
+}
+
+/** @param {Request} request */
+function isSmall(request) {
+  return request.lengths === null && request.left <= SMALL;
+}
+
+/**
+ * Sends the small ones that wait in front, as many as the stage has room for, in one call.
+ *
+ * @param {Connection} connection
+ * @returns {boolean} whether the kernel may take more
+ */
+function drainSmall(connection) {
+  flush();
+  let request = connection._writes.head;
+  while (request !== null && isSmall(request) && stage.hasRoom(request.left)) {
+    const end = request.start + request.left;
+    if (request.data.length < end) break; // It was detached or shrunk; it is sent alone, to fail.
+    stage.add(connection, request.data, request.start, request.left);
+    request = request.next;
+  }
+  const length = stage.currentLength();
+  stage.clear();
+  const head = /** @type {Request} */ (connection._writes.head);
+  if (length === 0) return afterSend(connection, head, sendWaiting(connection, head));
+  let sent = reactor.open().send(connection._id, stage.memory, 0, length);
+  if (sent < 0) return afterSend(connection, head, sent);
+  for (request = head; request !== null && sent > 0; request = request.next) {
+    const count = Math.min(sent, request.left);
+    advance(request, count);
+    sent -= count;
+  }
+  return true;
+}
+
+/**
+ * Ends our side if that is wanted and nothing waits.
+ *
+ * @param {Connection} connection
+ */
+function shutdownIfDrained(connection) {
+  if (!connection._ending || connection._shut || connection._state !== states.OPEN) return;
+  if (stage.currentOwner() === connection) flush();
+  if (connection._writes.head !== null || connection._state !== states.OPEN) return;
+  connection._shut = true;
+  connection._letGo();
+  const result = reactor.open().shutdown(connection._id);
+  closing.step(connection, states.FINISH, result < 0 ? errors.system(result, 'shutdown') : null);
+}
+
+/**
+ * @param {Uint8Array[]} buffers
+ * @param {number[]} lengths
+ * @param {number} count
+ */
+function join(buffers, lengths, count) {
+  const joined = Buffer.allocUnsafe(count);
+  let offset = 0;
+  for (let i = 0; i < buffers.length; i++) {
+    if (lengths[i] === buffers[i].length) joined.set(buffers[i], offset);
+    else joined.set(buffers[i].subarray(0, lengths[i]), offset);
+    offset += lengths[i];
+  }
+  return joined;
+}
+
+reactor.onFlush(flush);
+
+module.exports = { drain, flush, shutdownIfDrained, write, writev };
