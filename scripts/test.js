@@ -1,0 +1,27 @@
+'use strict';
+
+// Runs the Node tests: all of them, or the files and the flags of `node --test` that are given.
+// Node 20's test runner takes no patterns, so this lists the files.
+//
+//   node scripts/test.js
+//   npm test -- __test__/net/socket.test.js
+
+const { show } = require('./util/command');
+const { listFiles } = require('./util/files');
+const { inRoot } = require('./util/paths');
+
+const given = process.argv.slice(2);
+const flags = given.filter((argument) => argument.startsWith('-'));
+const files = given.filter((argument) => !argument.startsWith('-'));
+const all = ['__test__', 'benchmark/test']
+  .flatMap((folder) => listFiles(inRoot(folder)).map((file) => `${folder}/${file}`))
+  .filter((file) => file.endsWith('.test.js'));
+
+if (all.length === 0) {
+  console.error('test: there is no __test__/**/*.test.js to run.');
+  process.exitCode = 1;
+} else {
+  const chosen = files.length > 0 ? files : all;
+  const command = [process.execPath, '--test', '--test-reporter=spec', ...flags, ...chosen];
+  if (!show(command)) process.exitCode = 1;
+}
