@@ -1,0 +1,94 @@
+'use strict';
+
+const { parseArgs } = require('util');
+const { SCENARIOS, DEFAULT_SCENARIOS } = require('./scenarios');
+
+const USAGE = `Usage: node benchmark/run.js [options]
+
+  --scenario A,B   scenarios to run, or "all" (${DEFAULT_SCENARIOS.join(',')})
+  --peers A,B      servers to run; the first is compared with the others (all of the scenario)
+  --cycles N       rounds in which each server gets one slice (8)
+  --seconds S      length of a slice (0.4)
+  --quick          3 cycles of 0.2 s: to see that it works, not to quote
+  --out FILE       write all results to FILE instead of benchmark/results/SCENARIO.json
+  --help           this text
+
+Scenarios:
+${SCENARIOS.map(({ name, description }) => `  ${name.padEnd(18)} ${description}`).join('\n')}
+`;
+
+/**
+ * @typedef {import('./scenarios').Scenario} Scenario
+ *
+ * @typedef {object} Options
+ * @property {boolean} help
+ * @property {Scenario[]} scenarios with the servers that were chosen
+ * @property {number} cycles
+ * @property {number} seconds
+ * @property {string} [out]
+ */
+
+/**
+ * Reads the command line.
+ *
+ * @param {string[]} args
+ * @returns {Options}
+ * @throws {Error} with a sentence for the user
+ */
+function parseOptions(args) {
+  const { values } = parseArgs({
+    args,
+    options: {
+      scenario: { type: 'string', default: DEFAULT_SCENARIOS.join(',') },
+      peers: { type: 'string' },
+      cycles: { type: 'string' },
+      seconds: { type: 'string' },
+      quick: { type: 'boolean', default: false },
+      out: { type: 'string' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const cycles = Number(values.cycles ?? (values.quick ? 3 : 8));
+  const seconds = Number(values.seconds ?? (values.quick ? 0.2 : 0.4));
+  if (!Number.isInteger(cycles) || cycles < 1 || cycles > 1000) {
+    throw new Error(`--cycles takes a whole number from 1 to 1000, not "${values.cycles}"`);
+  }
+  if (!(seconds >= 0.05 && seconds <= 60)) {
+    throw new Error(`--seconds takes a number from 0.05 to 60, not "${values.seconds}"`);
+  }
+  const scenarios = chooseScenarios(values.scenario).map((scenario) =>
+    values.peers === undefined ? scenario : withPeers(scenario, values.peers.split(',')),
+  );
+  return { help: values.help, scenarios, cycles, seconds, out: values.out };
+}
+
+/** @param {string} list */
+function chooseScenarios(list) {
+  if (list === 'all') return SCENARIOS;
+  return list.split(',').map((name) => {
+    const scenario = SCENARIOS.find((candidate) => candidate.name === name);
+    if (scenario) return scenario;
+    const known = SCENARIOS.map((candidate) => candidate.name).join(', ');
+    throw new Error(`there is no scenario "${name}", only ${known}`);
+  });
+}
+
+/**
+ * @param {Scenario} scenario
+ * @param {string[]} names
+ * @returns {Scenario}
+ */
+function withPeers(scenario, names) {
+  const known = new Set(SCENARIOS.flatMap(({ peers }) => peers.map((peer) => peer.name)));
+  for (const name of names) {
+    if (!known.has(name)) {
+      throw new Error(`there is no server "${name}", only ${[...known].join(', ')}`);
+    }
+  }
+  // Not every server takes part in every scenario.
+  const peers = names.flatMap((name) => scenario.peers.filter((peer) => peer.name === name));
+  if (peers.length > 0) return { ...scenario, peers };
+  throw new Error(`none of ${names.join(', ')} takes part in ${scenario.name}`);
+}
+
+module.exports = { USAGE, parseOptions };

@@ -1,0 +1,275 @@
+//! One socket and its window of messages.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::time::Instant;
+
+use mio::net::TcpStream;
+
+use crate::options::{Options, Verify};
+use crate::pattern::Pattern;
+
+/// Small messages that may be sent at the same time leave in one call of up to this many bytes.
+const BATCH_BYTES: usize = 64 << 10;
+/// The most that one call receives.
+const RECEIVE_BYTES: usize = 256 << 10;
+/// Calls in a row on one socket before the others get their turn.
+const ROUNDS: usize = 4;
+
+/// What all connections of a run have in common.
+pub struct Traffic {
+    pattern: Pattern,
+    size: usize,
+    depth: Option<usize>,
+    batch: usize,
+    verify: bool,
+    /// Filled only in order to verify.
+    buffer: Vec<u8>,
+    /// False while draining: what was begun is finished, nothing new is sent.
+    pub sending: bool,
+}
+
+impl Traffic {
+    /// Traffic as the command line asks for it.
+    pub fn new(options: &Options) -> Self {
+        let batch = match options.depth {
+            Some(_) => (BATCH_BYTES / options.size).max(1),
+            None => 1,
+        };
+        Self {
+            pattern: Pattern::new(options.verify, options.size, batch * options.size),
+            size: options.size,
+            depth: options.depth,
+            batch,
+            verify: options.verify != Verify::Nothing,
+            buffer: match options.verify {
+                Verify::Nothing => Vec::with_capacity(RECEIVE_BYTES),
+                Verify::Echo | Verify::Reply => vec![0; RECEIVE_BYTES],
+            },
+            sending: true,
+        }
+    }
+
+    /// Messages that may be begun while `in_flight` are on their way.
+    fn allowance(&self, in_flight: usize) -> usize {
+        if !self.sending {
+            return 0;
+        }
+        match self.depth {
+            Some(depth) => self.batch.min(depth.saturating_sub(in_flight)),
+            None => self.batch,
+        }
+    }
+}
+
+/// Receives what connections achieve.
+pub trait Tally {
+    /// Bytes came back.
+    fn bytes(&mut self, count: usize);
+    /// A message is complete; in a bounded window with the time since it was handed to the kernel.
+    fn message(&mut self, sent: Option<Instant>, now: Instant);
+}
+
+/// Why a connection cannot go on.
+#[derive(Debug)]
+pub enum Failure {
+    /// The server ended the stream.
+    Closed,
+    /// A system call failed.
+    Io(io::Error),
+    /// The byte at this position of the stream is not the expected one.
+    Mismatch(u64),
+    /// More came back than was sent.
+    Surplus,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Closed => write!(f, "the server closed a connection"),
+            Self::Io(error) => write!(f, "a connection to the server failed: {error}"),
+            Self::Mismatch(at) => write!(f, "the server returned a wrong byte at position {at}"),
+            Self::Surplus => write!(f, "the server returned more than it was sent"),
+        }
+    }
+}
+
+/// A socket, what it may do now, and the messages on their way.
+pub struct Connection {
+    stream: TcpStream,
+    readable: bool,
+    writable: bool,
+    hung_up: bool,
+    /// Bytes of begun messages that the kernel has not taken yet.
+    unsent: usize,
+    in_flight: usize,
+    /// When the messages in flight were begun; empty in a stream without a window.
+    begun: VecDeque<Instant>,
+    sent: u64,
+    received: u64,
+    /// Bytes of the message that is coming in.
+    partial: usize,
+}
+
+impl Connection {
+    /// A connected socket that has not been used yet.
+    pub fn new(stream: TcpStream) -> Self {
+        Self {
+            stream,
+            readable: false,
+            writable: false,
+            hung_up: false,
+            unsent: 0,
+            in_flight: 0,
+            begun: VecDeque::new(),
+            sent: 0,
+            received: 0,
+            partial: 0,
+        }
+    }
+
+    /// The socket, for registering it.
+    pub fn stream(&mut self) -> &mut TcpStream {
+        &mut self.stream
+    }
+
+    /// Notes what the poll reported.
+    pub fn wake(&mut self, readable: bool, writable: bool, hung_up: bool) {
+        self.readable |= readable;
+        self.writable |= writable;
+        self.hung_up |= hung_up;
+    }
+
+    /// Bytes sent, or begun, that have not come back.
+    pub fn outstanding(&self) -> u64 {
+        (self.sent - self.received) + self.unsent as u64
+    }
+
+    /// Receives and sends for a few rounds. True if there is more to do without waiting.
+    ///
+    /// # Errors
+    ///
+    /// See [`Failure`].
+    pub fn advance(
+        &mut self,
+        traffic: &mut Traffic,
+        tally: &mut impl Tally,
+    ) -> Result<bool, Failure> {
+        for _ in 0..ROUNDS {
+            if self.readable {
+                self.receive(traffic, tally)?;
+            }
+            if self.writable {
+                self.send(traffic)?;
+            }
+            if !self.is_ready(traffic) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn is_ready(&self, traffic: &Traffic) -> bool {
+        let wants_to_send = self.unsent > 0 || traffic.allowance(self.in_flight) > 0;
+        self.readable || (self.writable && wants_to_send)
+    }
+
+    fn receive(&mut self, traffic: &mut Traffic, tally: &mut impl Tally) -> Result<(), Failure> {
+        let result = if traffic.verify {
+            self.stream.read(&mut traffic.buffer)
+        } else {
+            discard(&mut self.stream, &mut traffic.buffer)
+        };
+        let count = match result {
+            Ok(0) => return Err(Failure::Closed),
+            Ok(count) => count,
+            Err(error) => {
+                self.readable = false;
+                return blocked_or(error);
+            }
+        };
+        // Less than asked for means empty, and Linux reports the next arrival; but what followed
+        // a hang-up was reported with it, so then only a read of 0 tells the end.
+        if count < RECEIVE_BYTES && !self.hung_up {
+            self.readable = false;
+        }
+        if traffic.verify
+            && let Some(at) = traffic.pattern.mismatch(self.received, &traffic.buffer[..count])
+        {
+            return Err(Failure::Mismatch(at));
+        }
+        self.received += count as u64;
+        if self.received > self.sent {
+            return Err(Failure::Surplus);
+        }
+        tally.bytes(count);
+        self.complete(count, traffic.size, tally);
+        Ok(())
+    }
+
+    fn complete(&mut self, count: usize, size: usize, tally: &mut impl Tally) {
+        self.partial += count;
+        if self.partial < size {
+            return;
+        }
+        let now = Instant::now();
+        while self.partial >= size {
+            self.partial -= size;
+            self.in_flight -= 1;
+            tally.message(self.begun.pop_front(), now);
+        }
+    }
+
+    fn send(&mut self, traffic: &Traffic) -> Result<(), Failure> {
+        if self.unsent == 0 {
+            self.begin(traffic);
+        }
+        if self.unsent == 0 {
+            return Ok(());
+        }
+        match self.stream.write(traffic.pattern.slice(self.sent, self.unsent)) {
+            Ok(count) => {
+                self.sent += count as u64;
+                self.unsent -= count;
+                Ok(())
+            }
+            Err(error) => {
+                self.writable = false;
+                blocked_or(error)
+            }
+        }
+    }
+
+    fn begin(&mut self, traffic: &Traffic) {
+        let messages = traffic.allowance(self.in_flight);
+        self.unsent = messages * traffic.size;
+        self.in_flight += messages;
+        if traffic.depth.is_some() {
+            let now = Instant::now();
+            self.begun.extend(std::iter::repeat_n(now, messages));
+        }
+    }
+}
+
+fn blocked_or(error: io::Error) -> Result<(), Failure> {
+    match error.kind() {
+        io::ErrorKind::WouldBlock => Ok(()),
+        io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => Err(Failure::Closed),
+        _ => Err(Failure::Io(error)),
+    }
+}
+
+/// Receives without copying: with `MSG_TRUNC` the kernel drops what a TCP socket holds and returns
+/// its length, so that the load generator takes no memory bandwidth from the server.
+#[cfg(target_os = "linux")]
+fn discard(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> io::Result<usize> {
+    let room = &mut buffer.spare_capacity_mut()[..RECEIVE_BYTES];
+    socket2::SockRef::from(&*stream).recv_with_flags(room, libc::MSG_TRUNC)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn discard(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> io::Result<usize> {
+    buffer.resize(RECEIVE_BYTES, 0);
+    stream.read(buffer)
+}
