@@ -182,12 +182,18 @@ export class Connection extends EventEmitter {
     event: E,
     listener: (...args: ConnectionEvents[E]) => void,
   ): this;
-  on(event: string | symbol, listener: (...args: any[]) => void): this;
+  on<E extends string | symbol>(
+    event: E extends keyof ConnectionEvents ? never : E,
+    listener: (...args: any[]) => void,
+  ): this;
   once<E extends keyof ConnectionEvents>(
     event: E,
     listener: (...args: ConnectionEvents[E]) => void,
   ): this;
-  once(event: string | symbol, listener: (...args: any[]) => void): this;
+  once<E extends string | symbol>(
+    event: E extends keyof ConnectionEvents ? never : E,
+    listener: (...args: any[]) => void,
+  ): this;
 }
 
 /** A TCP server. */
@@ -229,9 +235,15 @@ export class Server extends EventEmitter {
   unref(): this;
 
   on<E extends keyof ServerEvents>(event: E, listener: (...args: ServerEvents[E]) => void): this;
-  on(event: string | symbol, listener: (...args: any[]) => void): this;
+  on<E extends string | symbol>(
+    event: E extends keyof ServerEvents ? never : E,
+    listener: (...args: any[]) => void,
+  ): this;
   once<E extends keyof ServerEvents>(event: E, listener: (...args: ServerEvents[E]) => void): this;
-  once(event: string | symbol, listener: (...args: any[]) => void): this;
+  once<E extends string | symbol>(
+    event: E extends keyof ServerEvents ? never : E,
+    listener: (...args: any[]) => void,
+  ): this;
 }
 
 /** Makes a server; `onconnection` hears its `connection` event. */

@@ -3,14 +3,27 @@
 // The native half, with the types that the generated binding.d.ts can't know: functions of
 // src/node/sockets.rs are registered by hand, for speed.
 
-const binding = require('../binding.js');
 const { version } = require('../package.json');
+
+const binding = load();
 
 if (binding.version() !== version) {
   throw new Error(
     `oxwire ${version} found a native addon of version ${binding.version()}. ` +
       'Install the packages again (npm ci), or in a clone run: npm run build',
   );
+}
+
+function load() {
+  try {
+    return require('../binding.js');
+  } catch (cause) {
+    throw new Error(
+      `oxwire ${version} has no native addon for ${process.platform} on ${process.arch}. ` +
+        'Install it again without --omit=optional, or in a clone run: npm run build',
+      { cause },
+    );
+  }
 }
 
 /**

@@ -18,8 +18,9 @@ const { Queue, acquireStep } = require('./request.js');
  *
  * @param {Connection} connection
  * @param {Error | null} error why, or null where it is what the program wanted
+ * @param {boolean} [isHeard] whether a callback has taken the error already
  */
-function teardown(connection, error) {
+function teardown(connection, error, isHeard = false) {
   if (connection._state >= states.CLOSING) return;
   const wasConnecting = connection._state === states.CONNECTING;
   // From here on nothing is staged for it: its requests are among those that wait.
@@ -46,16 +47,17 @@ function teardown(connection, error) {
     connection._shut = true;
     step(connection, states.FINISH, unready ?? errors.socketClosed());
   }
-  step(connection, states.CLOSE, heard === 0 ? error : null);
+  step(connection, states.CLOSE, isHeard || heard > 0 ? null : error);
 }
 
 /**
- * Connecting failed: whatever was queued is told first, then the event.
+ * The step CONNECT_FAILED: whatever was queued is told first, then the event.
  *
  * @param {Connection} connection
  * @param {Error} error
  */
 function connectFailed(connection, error) {
+  if (connection._state !== states.CONNECTING) return; // It was given up meanwhile.
   const { _reads: reads, _writes: writes, _ends: ends } = connection;
   for (const queue of [reads, writes, ends]) giveError(queue, error);
   completeInOrder(reads, writes, ends);

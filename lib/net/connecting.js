@@ -40,7 +40,7 @@ class Connecting {
     lookup(this._host, (error, addresses) => {
       if (this._connection._state !== states.CONNECTING) return;
       this._addresses = addresses;
-      if (error) closing.connectFailed(this._connection, error);
+      if (error) closing.step(this._connection, states.CONNECT_FAILED, error);
       else this._tryNext();
     });
   }
@@ -84,7 +84,7 @@ class Connecting {
       }
       this._errors.push(errors.system(id, 'connect', address, this._port));
     }
-    closing.connectFailed(connection, errors.connect(this._errors));
+    closing.step(connection, states.CONNECT_FAILED, errors.connect(this._errors));
   }
 
   /** While there are other addresses to try, an attempt gets as much time as Node gives it. */
@@ -92,6 +92,7 @@ class Connecting {
     if (this._next === this._addresses.length) return;
     const time = getDefaultAutoSelectFamilyAttemptTimeout();
     this._timer = setTimeout(() => this._failed(-constants.errno.ETIMEDOUT), time);
+    this._timer.unref(); // The connection keeps the process alive, or does not.
   }
 
   /** @param {number} code */

@@ -120,7 +120,7 @@ class Connection extends Handle {
       writing.write(this, bytes, bytes.length, data, bytes.length, done);
       return;
     }
-    validate.buffer('data', data);
+    validate.data(data);
     if (length === undefined || length === null) length = data.length;
     else validate.length('length', length, data.length);
     writing.write(this, data, length, data, length, done);
@@ -231,13 +231,13 @@ class Connection extends Handle {
       return;
     }
     if ((readiness & (WRITABLE | HANGUP)) !== 0 && this._writes.head !== null) writing.drain(this);
-    if (this._state !== states.OPEN) return;
-    if (this._reads.head !== null) reading.receive(this);
-    else if (this.finished) reading.endUnread(this);
+    this._proceed();
   }
 
   _proceed() {
-    if (this._state === states.OPEN && this._reads.head !== null) reading.receive(this);
+    if (this._state !== states.OPEN) return;
+    if (this._reads.head !== null) reading.receive(this);
+    else reading.endUnread(this);
   }
 
   /**
@@ -253,6 +253,9 @@ class Connection extends Handle {
         if (this.finished) closing.teardown(this, null);
         else if (!this.allowHalfOpen) this.end();
         asyncContext.emit(this._context, this, 'end');
+        break;
+      case states.CONNECT_FAILED:
+        closing.connectFailed(this, /** @type {Error} */ (error));
         break;
       case states.CONNECT_ERROR:
         asyncContext.emit(this._context, this, 'error', error);
@@ -279,7 +282,7 @@ class Connection extends Handle {
     for (let end = this._ends.head; end !== null; end = end.next) end.error = error;
     const heard = this._ends.head !== null;
     reactor.runNext(this._ends);
-    if (error !== null) closing.teardown(this, heard ? null : error);
+    if (error !== null) closing.teardown(this, error, heard);
     else if (this.ended) closing.teardown(this, null);
     else reading.endUnread(this);
     asyncContext.emit(this._context, this, 'finish');

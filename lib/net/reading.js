@@ -67,7 +67,7 @@ function receive(connection) {
   } else {
     const error = errors.system(count, 'read');
     fail(connection, error);
-    closing.teardown(connection, error);
+    closing.teardown(connection, error, true);
   }
 }
 
@@ -81,7 +81,11 @@ function takeRead(connection) {
   const request = connection._reads.shift();
   connection._letGo();
   const next = connection._reads.head;
-  if (next !== null && (connection._ready || next.data.length === 0)) reactor.list(connection);
+  const goesOn =
+    next !== null
+      ? connection._ready || next.data.length === 0
+      : connection._hungUp && connection.finished; // Without another read the end is to be noticed.
+  if (goesOn) reactor.list(connection);
   return request;
 }
 
@@ -129,8 +133,9 @@ function peerEnded(connection) {
  * @param {Connection} connection
  */
 function endUnread(connection) {
-  if (connection.ended || connection._state !== states.OPEN) return;
-  if (!connection._hungUp || connection._reads.head !== null) return;
+  const { finished, ended, _hungUp: hungUp, _state: state } = connection;
+  if (!finished || !hungUp || ended || state !== states.OPEN) return;
+  if (connection._reads.head !== null) return;
   const atEnd = reactor.open().atEnd(connection._id);
   if (atEnd === 1) peerEnded(connection);
   else if (atEnd < 0) closing.teardown(connection, null);

@@ -68,6 +68,8 @@ class Server extends Handle {
     const callback = validate.optionalCallback(onlistening);
     if (this._opening !== null || this._address !== null) throw errors.serverAlreadyListen();
 
+    reactor.open(); // Where there are no sockets, it is said at once.
+
     if (callback !== null) this.once('listening', /** @type {() => void} */ (callback));
     this._context = asyncContext.capture();
     const opening = (this._opening = {});

@@ -36,6 +36,16 @@ function currentLength() {
   return length;
 }
 
+/**
+ * Whether `count` bytes of `socket` may be added as things are.
+ *
+ * @param {Connection} socket
+ * @param {number} count
+ */
+function accepts(socket, count) {
+  return owner === null || (owner === socket && hasRoom(count));
+}
+
 /** @param {number} count */
 function hasRoom(count) {
   return length + count <= stage.length;
@@ -72,6 +82,25 @@ function copyFrom(start) {
   return Buffer.from(stage.subarray(start, length));
 }
 
+/**
+ * The first `lengths[i]` bytes of each of `buffers`, `count` in all, as one buffer.
+ *
+ * @param {Uint8Array[]} buffers
+ * @param {number[]} lengths
+ * @param {number} count
+ */
+function join(buffers, lengths, count) {
+  const joined = Buffer.allocUnsafe(count);
+  let offset = 0;
+  for (let i = 0; i < buffers.length; i++) {
+    if (lengths[i] === buffers[i].length) joined.set(buffers[i], offset);
+    else joined.set(buffers[i].subarray(0, lengths[i]), offset);
+    offset += lengths[i];
+  }
+  copied += count;
+  return joined;
+}
+
 /** How many bytes have been copied so far. */
 function bytesCopied() {
   return copied;
@@ -79,6 +108,7 @@ function bytesCopied() {
 
 module.exports = {
   SMALL,
+  accepts,
   add,
   bytesCopied,
   clear,
@@ -86,6 +116,7 @@ module.exports = {
   currentLength,
   currentOwner,
   hasRoom,
+  join,
   memory: stage,
   requests,
 };

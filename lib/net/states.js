@@ -15,7 +15,9 @@ module.exports = {
   FINISH: 1,
   /** The peer's side is ended, and every read was told. */
   PEER_END: 2,
-  /** Connecting failed. */
+  /** Connecting failed; nobody was told yet. */
+  CONNECT_FAILED: 7,
+  /** Connecting failed, and whatever was queued was told. */
   CONNECT_ERROR: 3,
   /** Something failed, and no callback took the error. */
   UNHEARD_ERROR: 4,

@@ -15,6 +15,14 @@ function buffer(name, value) {
   }
 }
 
+/** @param {unknown} value what is no string */
+function data(value) {
+  if (!isUint8Array(value)) {
+    const expected = 'of type string or an instance of Buffer or Uint8Array';
+    throw errors.invalidArgType('data', expected, value);
+  }
+}
+
 /** @param {unknown} value */
 function callback(value) {
   if (typeof value !== 'function') {
@@ -110,4 +118,4 @@ function host(name, value) {
   if (typeof value !== 'string') throw errors.invalidArgType(name, 'of type string', value);
 }
 
-module.exports = { buffer, callback, encoding, host, length, optionalCallback, port, slices };
+module.exports = { buffer, callback, data, encoding, host, length, optionalCallback, port, slices };

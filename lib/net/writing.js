@@ -27,34 +27,17 @@ const { SMALL } = stage;
  * @param {Function | null} callback
  */
 function write(connection, data, count, given, told, callback) {
-  if (count === 0 || !isClear(connection)) {
-    writeLater(connection, makeRequest(connection, data, count, given, told, callback));
-    return;
-  }
-  if (count <= SMALL && !goesAtOnce(connection)) {
-    addToStage(connection, data, count);
-    if (callback !== null) {
-      stage.requests.push(makeRequest(connection, data, 0, given, told, callback));
-    }
-    return;
-  }
-  if (stage.currentOwner() === connection) {
-    flush();
-    if (!isClear(connection)) {
-      writeLater(connection, makeRequest(connection, data, count, given, told, callback));
+  if (count > 0 && isClear(connection)) {
+    const isStaged = count <= SMALL && !goesAtOnce(connection);
+    // What is staged leaves before what goes at once, and where there is no room for more.
+    if (isStaged ? !stage.accepts(connection, count) : stage.currentOwner() === connection) flush();
+    if (isClear(connection)) {
+      if (isStaged) addToStage(connection, data, count, given, told, callback);
+      else send(connection, data, count, given, told, callback);
       return;
     }
   }
-  const sent = reactor.open().send(connection._id, data, 0, count);
-  if (sent === count) {
-    if (callback === null) reactor.schedule();
-    else reactor.complete(makeRequest(connection, data, 0, given, told, callback));
-    return;
-  }
-  const request = makeRequest(connection, data, count, given, told, callback);
-  connection._writes.push(request);
-  connection._hold();
-  afterSend(connection, request, sent);
+  writeLater(connection, makeRequest(connection, data, count, given, told, callback));
 }
 
 /**
@@ -68,7 +51,7 @@ function write(connection, data, count, given, told, callback) {
  */
 function writev(connection, buffers, lengths, count, callback) {
   if (count <= SMALL) {
-    const joined = join(buffers, lengths, count);
+    const joined = stage.join(buffers, lengths, count);
     write(connection, joined, count, buffers, lengths, callback);
     return;
   }
@@ -161,12 +144,36 @@ function refuse(connection, request, error) {
  * @param {Connection} connection
  * @param {Uint8Array} data
  * @param {number} count
+ * @param {unknown} given
+ * @param {number | number[]} told
+ * @param {Function | null} callback
  */
-function addToStage(connection, data, count) {
-  const owner = stage.currentOwner();
-  if (owner !== null && (owner !== connection || !stage.hasRoom(count))) flush();
+function addToStage(connection, data, count, given, told, callback) {
   stage.add(connection, data, 0, count);
   reactor.schedule();
+  if (callback === null) return;
+  stage.requests.push(makeRequest(connection, data, 0, given, told, callback));
+}
+
+/**
+ * @param {Connection} connection
+ * @param {Uint8Array} data
+ * @param {number} count
+ * @param {unknown} given
+ * @param {number | number[]} told
+ * @param {Function | null} callback
+ */
+function send(connection, data, count, given, told, callback) {
+  const sent = reactor.open().send(connection._id, data, 0, count);
+  if (sent === count) {
+    if (callback === null) reactor.schedule();
+    else reactor.complete(makeRequest(connection, data, 0, given, told, callback));
+    return;
+  }
+  const request = makeRequest(connection, data, count, given, told, callback);
+  connection._writes.push(request);
+  connection._hold();
+  afterSend(connection, request, sent);
 }
 
 /** Sends what is staged, whoever staged it. */
@@ -313,22 +320,6 @@ function shutdownIfDrained(connection) {
   connection._letGo();
   const result = reactor.open().shutdown(connection._id);
   closing.step(connection, states.FINISH, result < 0 ? errors.system(result, 'shutdown') : null);
-}
-
-/**
- * @param {Uint8Array[]} buffers
- * @param {number[]} lengths
- * @param {number} count
- */
-function join(buffers, lengths, count) {
-  const joined = Buffer.allocUnsafe(count);
-  let offset = 0;
-  for (let i = 0; i < buffers.length; i++) {
-    if (lengths[i] === buffers[i].length) joined.set(buffers[i], offset);
-    else joined.set(buffers[i].subarray(0, lengths[i]), offset);
-    offset += lengths[i];
-  }
-  return joined;
 }
 
 reactor.onFlush(flush);

@@ -54,10 +54,10 @@ impl Listener {
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::WouldBlock`] where none waits, else what `accept` or `setsockopt` report.
+    /// [`io::ErrorKind::WouldBlock`] where none waits, else what `accept` reports.
     pub fn accept(&mut self) -> io::Result<Socket> {
         let (inner, peer) = self.accept_non_blocking()?;
-        Socket::accepted(inner, peer.as_socket(), self.options)
+        Ok(Socket::accepted(inner, peer.as_socket(), self.options))
     }
 
     #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]

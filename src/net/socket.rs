@@ -54,13 +54,15 @@ impl Socket {
         inner: socket2::Socket,
         peer: Option<SocketAddr>,
         options: SocketOptions,
-    ) -> io::Result<Self> {
+    ) -> Self {
+        // On some systems an option can't be set once the peer has gone. That is no failure to
+        // accept: the first operation will tell.
         #[cfg(target_vendor = "apple")]
-        inner.set_nosigpipe(true)?;
+        let _ = inner.set_nosigpipe(true);
         if options.no_delay {
-            inner.set_tcp_nodelay(true)?;
+            let _ = inner.set_tcp_nodelay(true);
         }
-        Ok(Self { inner, peer })
+        Self { inner, peer }
     }
 
     /// Whether the connection stands; `false` while the attempt is still under way.

@@ -1,0 +1,145 @@
+'use strict';
+
+const assert = require('assert');
+const path = require('path');
+const { AsyncLocalStorage } = require('async_hooks');
+const { spawnSync } = require('child_process');
+const { once } = require('events');
+const { test } = require('node:test');
+const oxwire = require('../..');
+const { closed, freePort, pair, turns } = require('../support/sockets');
+
+test('callbacks run in the async context of the call that passed them', async (t) => {
+  const { client, peer } = await pair(t, { allowHalfOpen: true });
+  const storage = new AsyncLocalStorage();
+  const seen = {};
+  const note = (name) => () => (seen[name] = storage.getStore());
+  storage.run('read', () => client.read(Buffer.alloc(1), note('read')));
+  storage.run('write', () => client.write('x', note('write')));
+  storage.run('writev', () => client.writev([Buffer.alloc(9000)], note('writev')));
+  storage.run('staged', () => client.write('y', note('staged')));
+  storage.run('end', () => client.end(note('end')));
+  peer.write('z');
+  await turns();
+  storage.run('failed read', () => client.read(Buffer.alloc(1), note('failed read')));
+  storage.run('close', () => client.close(note('close')));
+  await turns();
+  for (const [name, store] of Object.entries(seen)) assert.strictEqual(store, name);
+  assert.strictEqual(Object.keys(seen).length, 7);
+});
+
+test('events run in the context of connect and listen', async () => {
+  const storage = new AsyncLocalStorage();
+  const seen = [];
+  const note = () => seen.push(storage.getStore());
+  const server = oxwire.createServer();
+  storage.run('server', () => server.listen(0, '127.0.0.1'));
+  server.on('listening', note);
+  server.on('connection', note);
+  await once(server, 'listening');
+  const client = storage.run('client', () => oxwire.connect(server.address().port));
+  for (const event of ['connect', 'end', 'finish', 'close']) client.on(event, note);
+  const [peer] = await once(server, 'connection');
+  client.read(Buffer.alloc(1), () => {});
+  peer.end();
+  while (!client.closed) await turns(1);
+  await turns(1);
+  const refused = storage.run('refused', () => oxwire.connect(port));
+  refused.on('error', note);
+  await closed(refused);
+  assert.deepStrictEqual(seen, [
+    'server',
+    'server',
+    'client',
+    'client',
+    'client',
+    'client',
+    'refused',
+  ]);
+  server.close();
+  peer.destroy();
+});
+
+let port = 0;
+test.before(async () => {
+  port = await freePort();
+});
+
+test('a store that one callback enters is not seen by those of others', async (t) => {
+  const storage = new AsyncLocalStorage();
+  const a = await pair(t);
+  const b = await pair(t);
+  const seen = [];
+  const waiting = (connection, name) =>
+    new Promise((resolve) => {
+      connection.read(Buffer.alloc(1), () => {
+        seen.push([name, storage.getStore()]);
+        storage.enterWith(name);
+        connection.read(Buffer.alloc(1), () => {
+          seen.push([`${name} again`, storage.getStore()]);
+          resolve(undefined);
+        });
+      });
+    });
+  // Begun where no store is: within callbacks of sockets.
+  const both = new Promise((resolve) => {
+    a.client.write('x', () => {
+      b.client.write('x', () => {
+        resolve(Promise.all([waiting(a.client, 'a'), waiting(b.client, 'b')]));
+      });
+    });
+  });
+  await turns();
+  for (let i = 0; i < 2; i++) {
+    a.peer.write('1');
+    b.peer.write('2');
+    await turns();
+  }
+  await both;
+  assert.deepStrictEqual(
+    new Map(/** @type {any} */ (seen)),
+    new Map([
+      ['a', undefined],
+      ['b', undefined],
+      ['a again', 'a'],
+      ['b again', 'b'],
+    ]),
+  );
+});
+
+test('the first store of a process is kept, wherever it is entered', () => {
+  for (const where of ['outside', 'in a callback', 'in a timer', 'after await']) {
+    const script = `
+      const { AsyncLocalStorage } = require('async_hooks');
+      const oxwire = require(${JSON.stringify(path.join(__dirname, '../..'))});
+      const storage = new AsyncLocalStorage();
+      const server = oxwire.createServer((peer) => {
+        const buffer = Buffer.alloc(10);
+        peer.read(buffer, function onread(error, _buffer, count) {
+          if (count > 0) peer.write(buffer, count, () => peer.read(buffer, onread));
+        });
+      });
+      server.listen(0, '127.0.0.1', async () => {
+        const client = oxwire.connect(server.address().port);
+        const go = () => storage.run('store', () => {
+          client.write('x');
+          client.read(Buffer.alloc(10), () => {
+            const first = storage.getStore();
+            client.write('y', () => {
+              console.log(first, storage.getStore());
+              client.close();
+              server.close();
+            });
+          });
+        });
+        const where = ${JSON.stringify(where)};
+        if (where === 'outside') go();
+        else if (where === 'in a callback') client.write('a', go);
+        else if (where === 'in a timer') setTimeout(go, 5);
+        else { await null; await new Promise((resolve) => client.on('connect', resolve)); go(); }
+      });`;
+    const { stdout, stderr } = spawnSync(process.execPath, ['-e', script], { timeout: 10_000 });
+    assert.strictEqual(String(stderr), '');
+    assert.strictEqual(String(stdout).trim(), 'store store', where);
+  }
+});

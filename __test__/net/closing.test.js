@@ -1,0 +1,225 @@
+'use strict';
+
+const assert = require('assert');
+const net = require('net');
+const { once } = require('events');
+const { test } = require('node:test');
+const oxwire = require('../..');
+const {
+  closed,
+  fill,
+  listen,
+  logEvents,
+  pair,
+  pairWithNode,
+  read,
+  readAll,
+  turns,
+  write,
+} = require('../support/sockets');
+
+test('a half-open end goes through its steps in order', async (t) => {
+  const { client, peer } = await pair(t, { allowHalfOpen: true });
+  const log = logEvents(client);
+  client.write('hello', () => log.push('write callback'));
+  client.end(() => log.push('end callback'));
+  client.read(Buffer.alloc(8), function onread(_error, buffer, count) {
+    log.push(`read callback ${count}`);
+    if (count > 0) client.read(buffer, onread);
+  });
+  assert.strictEqual((await readAll(peer)).toString(), 'hello');
+  assert.ok(client.finished);
+  assert.deepStrictEqual(log, ['write callback', 'finish', 'end callback']);
+  peer.write('late');
+  peer.end();
+  await closed(client);
+  assert.deepStrictEqual(log.slice(3), ['read callback 4', 'read callback 0', 'end', 'close']);
+  assert.ok(client.closed && client.finished && client.ended);
+});
+
+test('close with everything pending goes through its steps in order', async (t) => {
+  const { client } = await pair(t, { allowHalfOpen: true });
+  const log = logEvents(client);
+  await fill(client);
+  client.read(Buffer.alloc(1), (error, _buffer, count) => log.push(`read ${error?.code} ${count}`));
+  client.read(Buffer.alloc(1), (error, _buffer, count) => log.push(`read ${error?.code} ${count}`));
+  client.write('a', (error, _data, length) => log.push(`write ${error?.code} ${length}`));
+  client.writev([Buffer.alloc(9000)], (error) => log.push(`writev ${error?.code}`));
+  client.end((error) => log.push(`end ${error?.code}`));
+  client.close(() => log.push(`close callback, closed: ${client.closed}`));
+  assert.strictEqual(client.closed, false);
+  assert.strictEqual(client.readable || client.writable, false);
+  client.close(() => log.push('another close callback'));
+  assert.deepStrictEqual(log, [], 'never within the call');
+  await closed(client);
+  assert.deepStrictEqual(log, [
+    'write ERR_STREAM_DESTROYED 1',
+    'writev ERR_STREAM_DESTROYED',
+    'finish', // As turbo-net has it.
+    'end ERR_SOCKET_CLOSED',
+    'close callback, closed: true',
+    'another close callback',
+    'read ERR_SOCKET_CLOSED 0',
+    'read ERR_SOCKET_CLOSED 0',
+    'close',
+  ]);
+});
+
+test('after the close every operation is told so, and close succeeds', async (t) => {
+  const { client } = await pair(t);
+  client.close();
+  await closed(client);
+  await assert.rejects(read(client), { code: 'ERR_SOCKET_CLOSED' });
+  await assert.rejects(write(client, 'x'), { code: 'ERR_STREAM_DESTROYED' });
+  const end = new Promise((resolve) => client.end(resolve));
+  assert.strictEqual((await end).code, 'ERR_SOCKET_CLOSED');
+  await new Promise((resolve) => client.close(() => resolve(undefined)));
+  assert.strictEqual(client.destroy(), client);
+});
+
+test('end twice succeeds twice', async (t) => {
+  const { client, peer } = await pair(t, { allowHalfOpen: true });
+  const results = [];
+  client.end((error) => results.push(error));
+  client.end((error) => results.push(error));
+  await once(client, 'finish');
+  client.end((error) => results.push(error));
+  await turns(2);
+  assert.deepStrictEqual(results, [null, null, null]);
+  assert.strictEqual((await readAll(peer)).length, 0);
+});
+
+test("without allowHalfOpen the peer's end ends our side, after what was written has left", async (t) => {
+  const { connection, socket } = await pairWithNode(t);
+  const log = logEvents(connection);
+  const size = 16 << 20;
+  connection.write(Buffer.alloc(size), (error) => log.push(`write ${error}`));
+  const pending = read(connection);
+  socket.end();
+  assert.strictEqual((await pending).length, 0);
+  let received = 0;
+  for await (const chunk of socket) received += chunk.length;
+  assert.strictEqual(received, size);
+  if (!connection.closed) await closed(connection);
+  assert.deepStrictEqual(log, ['end', 'write null', 'finish', 'close']);
+});
+
+test('without allowHalfOpen a reply after our end is still read', async (t) => {
+  const { connection, socket } = await pairWithNode(t);
+  connection.write('question');
+  connection.end();
+  await once(connection, 'finish');
+  socket.end('late reply');
+  assert.strictEqual((await read(connection)).toString(), 'late reply');
+  const over = closed(connection);
+  assert.strictEqual((await read(connection)).length, 0);
+  await over;
+});
+
+test('what the callback of the end writes still leaves', async (t) => {
+  const { connection, socket } = await pairWithNode(t);
+  connection.read(Buffer.alloc(1), () => connection.write('goodbye'));
+  socket.end();
+  let received = '';
+  for await (const chunk of socket) received += chunk;
+  assert.strictEqual(received, 'goodbye');
+});
+
+test('with both sides ended and nobody reading the connection closes', async (t) => {
+  const { connection, socket } = await pairWithNode(t);
+  socket.resume();
+  connection.end();
+  await once(connection, 'finish');
+  socket.end();
+  await closed(connection);
+  assert.ok(connection.ended);
+});
+
+test('when the last read leaves nothing but the end, the connection closes', async (t) => {
+  const { connection, socket } = await pairWithNode(t);
+  connection.end();
+  await once(connection, 'finish');
+  socket.end('reply');
+  await turns(); // The reply and the end are told of together.
+  const events = logEvents(connection);
+  connection.read(Buffer.alloc(5), () => events.push('read'));
+  await closed(connection);
+  assert.deepStrictEqual(events, ['read', 'end', 'close']);
+});
+
+test('bytes that nobody has read keep the connection open for who reads late', async (t) => {
+  const { connection, socket } = await pairWithNode(t);
+  connection.end();
+  await once(connection, 'finish');
+  socket.end('unread');
+  await turns();
+  assert.strictEqual(connection.closed, false);
+  assert.strictEqual((await readAll(connection)).toString(), 'unread');
+});
+
+test('destroy tells its error to what is pending', async (t) => {
+  const { client } = await pair(t);
+  const log = logEvents(client);
+  const reason = new Error('enough');
+  const pending = read(client);
+  client.destroy(reason);
+  await assert.rejects(pending, reason);
+  await turns();
+  assert.deepStrictEqual(log, ['close'], 'a callback took it');
+});
+
+test('destroy with nothing pending tells its error to a listener, if there is one', async (t) => {
+  const silent = await pair(t);
+  silent.client.destroy(new Error('nobody hears'));
+  await closed(silent.client);
+
+  const { client } = await pair(t);
+  const log = logEvents(client);
+  client.destroy(new Error('heard'));
+  await closed(client);
+  assert.deepStrictEqual(log, ['error', 'close']);
+});
+
+test('close within any callback and event is the end of it', async (t) => {
+  for (const moment of ['read', 'write', 'end', 'finish', 'connection', 'connect', 'close']) {
+    const server = await listen(t, { allowHalfOpen: true });
+    server.on('connection', (peer) => {
+      if (moment === 'connection') peer.close();
+      peer.write('x');
+      peer.end();
+    });
+    const client = oxwire.connect(server.address().port, { allowHalfOpen: true });
+    const over = closed(client);
+    client.on(moment, () => client.close());
+    client.read(Buffer.alloc(1), () => {
+      if (moment === 'read') client.close();
+      client.read(Buffer.alloc(1), () => {});
+    });
+    client.write('y', () => {
+      if (moment === 'write') client.close();
+    });
+    client.end();
+    await over;
+    assert.ok(client.closed, moment);
+  }
+});
+
+test('a server forgets its connections when they close', async (t) => {
+  const server = await listen(t);
+  const clients = [];
+  for (let i = 0; i < 5; i++) {
+    clients.push(net.connect(server.address().port));
+    await once(server, 'connection');
+  }
+  assert.strictEqual(server.connections.length, 5);
+  const [first, , third] = server.connections;
+  third.close();
+  first.close();
+  await turns();
+  assert.strictEqual(server.connections.length, 3);
+  assert.ok(!server.connections.includes(first) && !server.connections.includes(third));
+  for (const connection of server.connections.slice()) connection.destroy();
+  await turns();
+  assert.deepStrictEqual(server.connections, []);
+  for (const client of clients) client.destroy();
+});

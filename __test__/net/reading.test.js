@@ -1,0 +1,239 @@
+'use strict';
+
+const assert = require('assert');
+const os = require('os');
+const { once } = require('events');
+const { test } = require('node:test');
+const { logEvents, pair, pairWithNode, read, readAll, turns } = require('../support/sockets');
+
+test('a read gives its own buffer back with what has arrived', async (t) => {
+  const { client, peer } = await pair(t);
+  const buffer = Buffer.alloc(100);
+  peer.write(Buffer.from('hello'));
+  await new Promise((resolve) => {
+    client.read(buffer, (error, given, count) => {
+      assert.strictEqual(error, null);
+      assert.strictEqual(given, buffer);
+      assert.strictEqual(count, 5);
+      assert.strictEqual(buffer.toString('latin1', 0, 5), 'hello');
+      resolve(undefined);
+    });
+  });
+});
+
+test('any Uint8Array can be read into, also one within a larger buffer', async (t) => {
+  const { client, peer } = await pair(t);
+  peer.write(Buffer.from([1, 2, 3]));
+  const whole = new Uint8Array(8);
+  const part = whole.subarray(2, 6);
+  await new Promise((resolve) => {
+    client.read(part, (error, given, count) => {
+      assert.strictEqual(error, null);
+      assert.strictEqual(given, part);
+      assert.strictEqual(count, 3);
+      resolve(undefined);
+    });
+  });
+  assert.deepStrictEqual([...whole], [0, 0, 1, 2, 3, 0, 0, 0]);
+});
+
+test('reads queued together complete in order', async (t) => {
+  const { client, peer } = await pair(t);
+  const seen = [];
+  const all = new Promise((resolve) => {
+    for (let i = 0; i < 11; i++) {
+      client.read(Buffer.alloc(1), (error, buffer) => {
+        assert.strictEqual(error, null);
+        seen.push(buffer[0]);
+        if (i === 10) resolve(undefined);
+      });
+    }
+  });
+  peer.write(Buffer.from('hello world'));
+  await all;
+  assert.strictEqual(Buffer.from(seen).toString(), 'hello world');
+});
+
+test('the buffer does not change before its callback, even while data waits', async (t) => {
+  const { client, peer } = await pair(t);
+  const buffer = Buffer.alloc(16);
+  let called = false;
+  client.read(buffer, () => (called = true));
+  peer.write(Buffer.from('data'));
+  // The data is in the kernel by now; nothing may move it while JavaScript is busy.
+  const until = performance.now() + 20;
+  while (performance.now() < until) assert.strictEqual(buffer[0], 0);
+  await turns();
+  assert.ok(called);
+  assert.strictEqual(buffer[0], 'd'.charCodeAt(0));
+});
+
+test('one buffer queued for two reads shows each callback its own data', async (t) => {
+  const { connection, socket } = await pairWithNode(t);
+  const buffer = Buffer.alloc(4);
+  const seen = [];
+  const both = new Promise((resolve) => {
+    connection.read(buffer, (_error, given, count) =>
+      seen.push(given.toString('latin1', 0, count)),
+    );
+    connection.read(buffer, (_error, given, count) => {
+      seen.push(given.toString('latin1', 0, count));
+      resolve(undefined);
+    });
+  });
+  socket.write('onestwos');
+  await both;
+  assert.deepStrictEqual(seen, ['ones', 'twos']);
+});
+
+test('the end is 0 for every read, also for later ones', async (t) => {
+  const { client, peer } = await pair(t, { allowHalfOpen: true });
+  const counts = [];
+  const events = logEvents(client);
+  client.read(Buffer.alloc(4), (error, _buffer, count) => counts.push([error, count]));
+  client.read(Buffer.alloc(4), (error, _buffer, count) => counts.push([error, count]));
+  peer.end();
+  await once(client, 'end');
+  assert.deepStrictEqual(counts, [
+    [null, 0],
+    [null, 0],
+  ]);
+  assert.strictEqual(client.ended, true);
+  assert.strictEqual(client.readable, false);
+  assert.strictEqual(client.writable, true, 'our side is still open');
+  assert.strictEqual((await read(client)).length, 0);
+  assert.deepStrictEqual(events, ['end']);
+});
+
+test('bytes and the end in one edge are both delivered', async (t) => {
+  for (const size of [1, 16, 65536]) {
+    const { connection, socket } = await pairWithNode(t);
+    socket.end('last words');
+    await turns(); // Both have arrived: the kernel tells of them at once.
+    assert.strictEqual((await readAll(connection, size)).toString(), 'last words'.slice(0, size));
+    assert.strictEqual((await readAll(connection)).toString(), 'last words'.slice(size));
+    assert.ok(connection.ended);
+  }
+});
+
+test('the end comes after a read that its data filled exactly', async (t) => {
+  const { connection, socket } = await pairWithNode(t);
+  socket.end('12345678');
+  assert.strictEqual((await read(connection, 8)).toString(), '12345678');
+  assert.strictEqual((await read(connection, 8)).length, 0);
+});
+
+test('bytes that came before a reset are delivered first', async (t) => {
+  const { connection, socket } = await pairWithNode(t);
+  await new Promise((resolve) => socket.write('before', resolve));
+  socket.resetAndDestroy();
+  await turns();
+  assert.strictEqual((await read(connection, 3)).toString(), 'bef');
+  assert.strictEqual((await read(connection, 100)).toString(), 'ore');
+  const errno = -os.constants.errno.ECONNRESET;
+  await assert.rejects(read(connection), { code: 'ECONNRESET', syscall: 'read', errno });
+});
+
+test('a reset is an error of the pending read, and never an end', async (t) => {
+  const { connection, socket } = await pairWithNode(t);
+  const events = logEvents(connection);
+  const pending = read(connection);
+  socket.resetAndDestroy();
+  await assert.rejects(pending, {
+    code: 'ECONNRESET',
+    syscall: 'read',
+    message: 'read ECONNRESET',
+  });
+  await turns();
+  assert.deepStrictEqual(events, ['close'], 'the callback took the error');
+  assert.strictEqual(connection.ended, false);
+});
+
+test('a reset without a pending operation is told to the next one', async (t) => {
+  const { connection, socket } = await pairWithNode(t);
+  const events = logEvents(connection);
+  socket.resetAndDestroy();
+  await turns();
+  assert.deepStrictEqual(events, []);
+  assert.strictEqual(connection.readable, true);
+  await assert.rejects(read(connection), { code: 'ECONNRESET' });
+  await turns();
+  assert.deepStrictEqual(events, ['close']);
+});
+
+test('an empty buffer reads 0 at the end, and is an error before it', async (t) => {
+  const { client, peer } = await pair(t, { allowHalfOpen: true });
+  const first = [];
+  client.read(Buffer.alloc(4), () => first.push('read'));
+  const empty = read(client, 0);
+  await turns();
+  assert.deepStrictEqual(first, [], 'it waits its turn');
+  peer.write('x');
+  await assert.rejects(empty, { name: 'TypeError', code: 'ERR_INVALID_ARG_VALUE' });
+  assert.deepStrictEqual(first, ['read']);
+  await assert.rejects(read(client, 0), { code: 'ERR_INVALID_ARG_VALUE' });
+  peer.write('more');
+  assert.strictEqual((await read(client)).toString(), 'more', 'the connection goes on');
+  peer.end();
+  await turns();
+  assert.strictEqual((await read(client, 0)).length, 0);
+  assert.ok(client.ended);
+});
+
+test('a buffer that is detached while lent is an error, and nothing is written', async (t) => {
+  const { client, peer } = await pair(t);
+  const buffer = Buffer.from(new ArrayBuffer(16));
+  const pending = new Promise((resolve) => client.read(buffer, (...result) => resolve(result)));
+  const owner = Buffer.from(structuredClone(buffer.buffer, { transfer: [buffer.buffer] }));
+  peer.write('secret');
+  const [error, given, count] = await pending;
+  assert.strictEqual(error.code, 'ERR_INVALID_STATE');
+  assert.strictEqual(given, buffer);
+  assert.strictEqual(count, 0);
+  assert.ok(owner.every((byte) => byte === 0));
+  assert.strictEqual((await read(client)).toString(), 'secret', 'nothing is lost');
+});
+
+test('a buffer that shrinks while lent gets what it has room for', async (t) => {
+  const { client, peer } = await pair(t);
+  // @ts-expect-error Newer than the library of types.
+  const memory = new ArrayBuffer(16, { maxByteLength: 16 });
+  const view = new Uint8Array(memory);
+  const pending = new Promise((resolve) => client.read(view, (...result) => resolve(result)));
+  // @ts-expect-error The same.
+  memory.resize(3);
+  peer.write('abcdef');
+  const [error, , count] = await pending;
+  assert.strictEqual(error, null);
+  assert.strictEqual(count, 3);
+  assert.strictEqual((await read(client)).toString(), 'def');
+});
+
+test('wrong arguments are thrown', async (t) => {
+  const { client } = await pair(t);
+  const wrong = { name: 'TypeError', code: 'ERR_INVALID_ARG_TYPE' };
+  for (const buffer of [
+    undefined,
+    null,
+    'text',
+    16,
+    {},
+    [],
+    new ArrayBuffer(4),
+    new Uint16Array(4),
+  ]) {
+    assert.throws(() => client.read(/** @type {any} */ (buffer), () => {}), wrong);
+  }
+  for (const callback of [undefined, null, 'x', {}]) {
+    assert.throws(() => client.read(Buffer.alloc(1), /** @type {any} */ (callback)), wrong);
+  }
+});
+
+test('every byte of a large transfer arrives in its place', async (t) => {
+  const { client, peer } = await pair(t);
+  const sent = Buffer.alloc(5_000_011);
+  for (let i = 0; i < sent.length; i++) sent[i] = (i * 2654435761) >>> 24;
+  peer.write(sent);
+  peer.end();
+  assert.ok((await readAll(client)).equals(sent));
+});

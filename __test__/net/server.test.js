@@ -1,0 +1,169 @@
+'use strict';
+
+const assert = require('assert');
+const net = require('net');
+const { once } = require('events');
+const { test } = require('node:test');
+const oxwire = require('../..');
+const { listen, pair, turns } = require('../support/sockets');
+
+test('a server listens on any port, and says where', async () => {
+  const server = oxwire.createServer();
+  assert.throws(() => server.address(), { code: 'ERR_SERVER_NOT_RUNNING' });
+  await new Promise((resolve) => server.listen(() => resolve(undefined)));
+  const { address, family, port } = server.address();
+  assert.deepStrictEqual([address, family], ['0.0.0.0', 'IPv4']);
+  assert.ok(port > 0 && port < 65536);
+  await new Promise((resolve) => server.close(() => resolve(undefined)));
+  assert.throws(() => server.address(), { code: 'ERR_SERVER_NOT_RUNNING' });
+
+  await new Promise((resolve) => server.listen(String(port), () => resolve(undefined)));
+  assert.strictEqual(server.address().port, port, 'a port in digits, and listening again');
+  server.close();
+});
+
+test('options and the listener may each be left out', () => {
+  const onconnection = () => {};
+  assert.strictEqual(oxwire.createServer(onconnection).listenerCount('connection'), 1);
+  const server = oxwire.createServer({ allowHalfOpen: true }, onconnection);
+  assert.ok(server.allowHalfOpen && server instanceof oxwire.Server);
+  assert.strictEqual(oxwire.createServer().allowHalfOpen, false);
+});
+
+test('Server and Connection can be extended', async () => {
+  class Greeter extends oxwire.Server {
+    constructor() {
+      super({ allowHalfOpen: true });
+      this.on('connection', (connection) => connection.end(() => connection.close()));
+    }
+  }
+  const server = new Greeter();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const client = net.connect(server.address().port);
+  client.resume();
+  await once(client, 'close');
+  server.close();
+  class Mine extends oxwire.Connection {}
+  assert.ok(new Mine() instanceof require('events').EventEmitter);
+});
+
+test('a used port is one error, and the server can listen elsewhere', async (t) => {
+  const first = await listen(t);
+  const { port } = first.address();
+  const second = oxwire.createServer();
+  second.on('listening', () => assert.fail('it does not listen'));
+  second.listen(port, '127.0.0.1');
+  const [error] = await once(second, 'error');
+  const theirs = net.createServer().listen(port, '127.0.0.1');
+  const [expected] = await once(theirs, 'error');
+  assert.strictEqual(error.message, expected.message);
+  assert.deepStrictEqual({ ...error }, { ...expected });
+  await turns();
+  second.removeAllListeners('listening');
+  second.listen(0, '127.0.0.1');
+  await once(second, 'listening');
+  second.close();
+});
+
+test('listening twice is thrown', async () => {
+  const server = oxwire.createServer();
+  server.listen(0);
+  assert.throws(() => server.listen(0), { code: 'ERR_SERVER_ALREADY_LISTEN' });
+  await once(server, 'listening');
+  assert.throws(() => server.listen(0), { code: 'ERR_SERVER_ALREADY_LISTEN' });
+  server.close();
+});
+
+test('close before listening cancels it', async () => {
+  for (const address of ['127.0.0.1', 'localhost', 'no-such-host.invalid']) {
+    const server = oxwire.createServer();
+    server.on('error', assert.fail);
+    server.on('listening', () => assert.fail('it was cancelled'));
+    server.listen(0, address);
+    await new Promise((resolve) => server.close(resolve));
+    await turns();
+  }
+});
+
+test('close without listening is an error of its callback', async () => {
+  const server = oxwire.createServer();
+  server.on('close', () => assert.fail('nothing was closed'));
+  const error = await new Promise((resolve) => server.close(resolve));
+  assert.strictEqual(error.code, 'ERR_SERVER_NOT_RUNNING');
+});
+
+test('every close callback of one closing runs, and close is emitted once', async (t) => {
+  const server = await listen(t);
+  let events = 0;
+  let callbacks = 0;
+  server.on('close', () => events++);
+  server.close(() => callbacks++);
+  server.close(() => callbacks++);
+  assert.strictEqual(events, 0);
+  await turns(3);
+  assert.deepStrictEqual([events, callbacks], [1, 2]);
+});
+
+test('connections stay when the server closes', async (t) => {
+  const { server, client, peer } = await pair(t);
+  await new Promise((resolve) => server.close(resolve));
+  assert.deepStrictEqual(server.connections, [peer]);
+  client.write('still here');
+  await new Promise((resolve) => {
+    peer.read(Buffer.alloc(16), (_error, buffer, count) => {
+      assert.strictEqual(buffer.toString('latin1', 0, count), 'still here');
+      resolve(undefined);
+    });
+  });
+});
+
+test('a name that does not exist is an error', async () => {
+  const server = oxwire.createServer();
+  server.listen(0, 'no-such-host.invalid');
+  const [error] = await once(server, 'error');
+  assert.strictEqual(error.syscall, 'getaddrinfo');
+});
+
+test('an IPv6 server takes IPv4 connections too', async () => {
+  const server = oxwire.createServer();
+  server.listen(0, '::');
+  const failed = once(server, 'error').then(() => false);
+  const listening = once(server, 'listening').then(() => true);
+  if (!(await Promise.race([listening, failed]))) return; // No IPv6 here.
+  assert.strictEqual(server.address().family, 'IPv6');
+  const client = oxwire.connect(server.address().port, '127.0.0.1');
+  const [peer] = await once(server, 'connection');
+  assert.strictEqual(peer.remoteAddress, '::ffff:127.0.0.1');
+  assert.strictEqual(peer.remoteFamily, 'IPv6');
+  client.close();
+  peer.close();
+  server.close();
+});
+
+test('many connections at once are all accepted', async (t) => {
+  const server = await listen(t);
+  let accepted = 0;
+  server.on('connection', () => accepted++);
+  const clients = Array.from({ length: 300 }, () => oxwire.connect(server.address().port));
+  await Promise.all(clients.map((client) => once(client, 'connect')));
+  while (accepted < 300) await turns(1);
+  assert.strictEqual(server.connections.length, 300);
+  for (const client of clients) client.destroy();
+});
+
+test('wrong arguments are thrown', () => {
+  const server = oxwire.createServer();
+  const anyListen = /** @type {any} */ (server.listen.bind(server));
+  for (const port of [-1, 65536, 1.5, 'http', {}]) {
+    assert.throws(() => anyListen(port), { name: 'RangeError', code: 'ERR_SOCKET_BAD_PORT' });
+  }
+  assert.throws(() => anyListen(0, {}), { code: 'ERR_INVALID_ARG_TYPE' });
+  assert.throws(() => anyListen(0, '::1', 'x'), { code: 'ERR_INVALID_ARG_TYPE' });
+  assert.throws(() => oxwire.createServer(/** @type {any} */ ('x')), {
+    code: 'ERR_INVALID_ARG_TYPE',
+  });
+  assert.throws(() => oxwire.createServer(null, /** @type {any} */ ('x')), {
+    code: 'ERR_INVALID_ARG_TYPE',
+  });
+});

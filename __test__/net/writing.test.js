@@ -1,0 +1,398 @@
+'use strict';
+
+const assert = require('assert');
+const { once } = require('events');
+const { test } = require('node:test');
+const oxwire = require('../..');
+const {
+  fill,
+  logEvents,
+  pair,
+  pairWithNode,
+  read,
+  readAll,
+  turn,
+  turns,
+  write,
+} = require('../support/sockets');
+
+test('a write gives its own buffer back, and its length', async (t) => {
+  const { client, peer } = await pair(t);
+  const buffer = Buffer.from('hello world');
+  const results = [];
+  client.write(buffer, (...result) => results.push(result));
+  client.write(buffer, 5, (...result) => results.push(result));
+  client.write(buffer, undefined, (...result) => results.push(result));
+  assert.strictEqual((await readAll(peer, 27)).toString(), 'hello worldhellohello world');
+  await turns(2);
+  assert.deepStrictEqual(
+    results.map(([error, , length]) => [error, length]),
+    [
+      [null, 11],
+      [null, 5],
+      [null, 11],
+    ],
+  );
+  assert.ok(results.every(([, given]) => given === buffer));
+});
+
+test('strings are written in UTF-8 or the encoding given', async (t) => {
+  const { client, peer } = await pair(t);
+  const results = [];
+  client.write('héllo', (...result) => results.push(result));
+  client.write('héllo', 'latin1', (...result) => results.push(result));
+  client.write('f00d', 'hex');
+  client.end();
+  const expected = [
+    Buffer.from('héllo'),
+    Buffer.from('héllo', 'latin1'),
+    Buffer.from('f00d', 'hex'),
+  ];
+  assert.deepStrictEqual(await readAll(peer), Buffer.concat(expected));
+  assert.deepStrictEqual(results, [
+    [null, 'héllo', 6],
+    [null, 'héllo', 5],
+  ]);
+});
+
+test('nothing is written for a length of 0, in its place', async (t) => {
+  const { client, peer } = await pair(t);
+  const order = [];
+  client.write('a', () => order.push('a'));
+  client.write(Buffer.from('never'), 0, (error, _given, length) => {
+    assert.strictEqual(error, null);
+    order.push(length);
+  });
+  client.write('', () => order.push('empty'));
+  client.write(Buffer.alloc(0), () => order.push('none'));
+  client.write('b', () => order.push('b'));
+  client.end();
+  assert.strictEqual((await readAll(peer)).toString(), 'ab');
+  assert.deepStrictEqual(order, ['a', 0, 'empty', 'none', 'b']);
+});
+
+test('wrong arguments are thrown, and nothing is queued', async (t) => {
+  const { client, peer } = await pair(t);
+  const wrong = { name: 'TypeError', code: 'ERR_INVALID_ARG_TYPE' };
+  const anyWrite = /** @type {any} */ (client.write.bind(client));
+  for (const data of [undefined, null, 1, {}, ['a'], new ArrayBuffer(4), new Uint16Array(4)]) {
+    assert.throws(() => anyWrite(data), wrong);
+  }
+  assert.throws(() => anyWrite('x', null, 'no function'), wrong);
+  assert.throws(() => anyWrite('x', 'no-such-encoding'), { code: 'ERR_UNKNOWN_ENCODING' });
+  const four = Buffer.alloc(4);
+  for (const length of [-1, 5, 4096, 1.5, NaN, Infinity, 2 ** 53]) {
+    assert.throws(() => anyWrite(four, length), { name: 'RangeError', code: 'ERR_OUT_OF_RANGE' });
+  }
+  assert.throws(() => anyWrite(four, '4'), wrong);
+  client.end();
+  assert.strictEqual((await readAll(peer)).length, 0);
+});
+
+test('what follows a write does not change what the peer gets', async (t) => {
+  const { client, peer } = await pair(t);
+  const buffer = Buffer.from('first');
+  client.write(buffer); // Goes out at once.
+  buffer.fill('-');
+  const second = Buffer.from('second');
+  client.write(second); // Is staged.
+  second.fill('-');
+  assert.strictEqual((await readAll(peer, 11)).toString(), 'firstsecond');
+});
+
+test('callbacks of writes come in order, never within the call', async (t) => {
+  const { client, peer } = await pair(t);
+  const order = [];
+  let within = true;
+  for (let i = 0; i < 100; i++) {
+    // Small ones are staged, large ones go at once or wait.
+    client.write(Buffer.alloc(i % 10 === 0 ? 300_000 : 10), () => {
+      assert.strictEqual(within, false);
+      order.push(i);
+    });
+  }
+  within = false;
+  const size = 10 * 300_000 + 90 * 10;
+  assert.strictEqual((await readAll(peer, size)).length, size);
+  await turns(2);
+  assert.deepStrictEqual(order, [...order.keys()]);
+  assert.strictEqual(order.length, 100);
+});
+
+test('a write callback means that the kernel has it all', async (t) => {
+  const { client, peer } = await pair(t);
+  await fill(client);
+  let called = false;
+  client.write(Buffer.alloc(5000), () => (called = true));
+  client.write('small', () => assert.ok(called, 'in order'));
+  await turns();
+  assert.strictEqual(called, false, 'there is no room');
+  peer.read(Buffer.alloc(1 << 16), function more(error, buffer, count) {
+    if (!error && count > 0) peer.read(buffer, more);
+  });
+  while (!called) await turn();
+});
+
+test('what did not leave stays in front of everything later, at every split', async (t) => {
+  const { client, peer } = await pair(t);
+  // Lengths around those of the stage and of a small write, while the peer reads by odd amounts.
+  const lengths = [1, 31, 32, 33, 4095, 4096, 4097, 65535, 65536, 65537, 700_001, 3, 2_000_003, 5];
+  const expected = [];
+  let number = 0;
+  for (let round = 0; round < 4; round++) {
+    for (const length of lengths) {
+      const part = Buffer.alloc(length, ++number);
+      expected.push(part);
+      if (number % 3 === 0)
+        client.writev([part.subarray(0, length >> 1), part.subarray(length >> 1)]);
+      else client.write(part);
+    }
+  }
+  client.end();
+  const received = [];
+  for (let size = 1; ; size = (size * 7 + 3) % 100_003) {
+    const chunk = await read(peer, size + 1);
+    if (chunk.length === 0) break;
+    received.push(chunk);
+  }
+  assert.ok(Buffer.concat(received).equals(Buffer.concat(expected)));
+});
+
+test('writev gives its own arrays back', async (t) => {
+  const { client, peer } = await pair(t);
+  const buffers = [Buffer.from('hello '), new Uint8Array(0), Buffer.from('world')];
+  const results = [];
+  client.writev(buffers, (...result) => results.push(result));
+  client.writev(buffers, [5, 0, 2], (...result) => results.push(result));
+  client.end();
+  assert.strictEqual((await readAll(peer)).toString(), 'hello worldhellowo');
+  assert.strictEqual(results[0][1], buffers);
+  assert.deepStrictEqual(results[0][2], [6, 0, 5]);
+  assert.deepStrictEqual(results[1].slice(0, 1), [null]);
+  assert.deepStrictEqual(results[1][2], [5, 0, 2]);
+});
+
+test('writev takes any number of buffers', async (t) => {
+  const { client, peer } = await pair(t);
+  for (const count of [0, 1, 2, 1024, 1025, 5000]) {
+    const buffers = Array.from({ length: count }, (_, i) => Buffer.alloc(i % 7, i));
+    const expected = Buffer.concat(buffers);
+    const done = new Promise((resolve) => client.writev(buffers, resolve));
+    if (expected.length > 0) {
+      assert.ok((await readAll(peer, expected.length)).equals(expected), `${count} buffers`);
+    }
+    assert.strictEqual(await done, null);
+  }
+});
+
+test('writev takes 700 000 buffers', async (t) => {
+  const { client, peer } = await pair(t);
+  const byte = Buffer.from('x');
+  const buffers = new Array(700_000).fill(byte);
+  const done = new Promise((resolve) => client.writev(buffers, resolve));
+  assert.strictEqual((await readAll(peer, 700_000)).length, 700_000);
+  assert.strictEqual(await done, null);
+});
+
+test('writev is not disturbed when its arrays change afterwards', async (t) => {
+  const { client, peer } = await pair(t);
+  const size = await fill(client);
+  const buffers = [Buffer.alloc(100_000, 'a'), Buffer.alloc(100_000, 'b')];
+  const lengths = [100_000, 100_000];
+  client.writev(buffers, lengths);
+  buffers.length = 0;
+  lengths.fill(7);
+  client.end();
+  const received = (await readAll(peer)).subarray(size);
+  assert.ok(
+    received.equals(Buffer.concat([Buffer.alloc(100_000, 'a'), Buffer.alloc(100_000, 'b')])),
+  );
+});
+
+test('wrong arguments of writev are thrown, and nothing is queued', async (t) => {
+  const { client, peer } = await pair(t);
+  const writev = /** @type {any} */ (client.writev.bind(client));
+  const two = [Buffer.alloc(2), Buffer.alloc(2)];
+  assert.throws(() => writev('text'), { code: 'ERR_INVALID_ARG_TYPE' });
+  assert.throws(() => writev([Buffer.alloc(1), 'text']), { code: 'ERR_INVALID_ARG_TYPE' });
+  assert.throws(() => writev(new Array(2)), { code: 'ERR_INVALID_ARG_TYPE' });
+  assert.throws(() => writev(two, [2]), { code: 'ERR_INVALID_ARG_VALUE' });
+  assert.throws(() => writev(two, [2, 2, 2]), { code: 'ERR_INVALID_ARG_VALUE' });
+  assert.throws(() => writev(two, [2, 3]), { name: 'RangeError', code: 'ERR_OUT_OF_RANGE' });
+  assert.throws(() => writev(two, [2, -1]), { name: 'RangeError', code: 'ERR_OUT_OF_RANGE' });
+  assert.throws(() => writev(two, 'ab'), { code: 'ERR_INVALID_ARG_TYPE' });
+  client.end();
+  assert.strictEqual((await readAll(peer)).length, 0);
+});
+
+test('a buffer that is detached while its write waits is an error, and the stream stays whole', async (t) => {
+  const { client, peer } = await pair(t);
+  const size = await fill(client);
+  const memory = new ArrayBuffer(1000);
+  const detached = write(client, Buffer.from(memory));
+  detached.catch(() => {});
+  client.write('after');
+  structuredClone(memory, { transfer: [memory] });
+  client.end();
+  const received = await readAll(peer);
+  await assert.rejects(detached, { code: 'ERR_INVALID_STATE' });
+  assert.strictEqual(received.length, size + 5);
+  assert.strictEqual(received.subarray(size).toString(), 'after');
+});
+
+test('a write after the end is an error of its callback', async (t) => {
+  const { client, peer } = await pair(t, { allowHalfOpen: true });
+  client.write('x');
+  client.end();
+  assert.strictEqual(client.writable, false);
+  await assert.rejects(write(client, 'y'), { code: 'ERR_STREAM_WRITE_AFTER_END' });
+  await turns();
+  assert.ok(client.finished);
+  await assert.rejects(write(client, 'y'), { code: 'ERR_STREAM_WRITE_AFTER_END' });
+  assert.strictEqual((await readAll(peer)).toString(), 'x');
+});
+
+test('an error that no callback took is an event, but only for a listener', async (t) => {
+  const { client, peer } = await pair(t, { allowHalfOpen: true });
+  client.end();
+  client.write('nobody hears of this');
+  await turns();
+  const heard = once(client, 'error');
+  client.write('this is heard of');
+  assert.strictEqual((await heard)[0].code, 'ERR_STREAM_WRITE_AFTER_END');
+  peer.end();
+});
+
+test('writing to a peer that is gone is an error of the write, and closes', async (t) => {
+  const { connection, socket } = await pairWithNode(t);
+  socket.resetAndDestroy();
+  await turns();
+  const events = logEvents(connection);
+  await assert.rejects(write(connection, 'x'), (/** @type {any} */ error) => {
+    assert.ok(['EPIPE', 'ECONNRESET'].includes(error.code), error.code);
+    assert.strictEqual(error.syscall, 'write');
+    assert.strictEqual(error.message, `write ${error.code}`);
+    return true;
+  });
+  await turns();
+  assert.deepStrictEqual(events, ['close']);
+});
+
+test('when the peer goes in the middle of 32 MiB every callback is told once, in order', async (t) => {
+  const { connection, socket } = await pairWithNode(t);
+  const log = [];
+  connection.write(Buffer.alloc(32 << 20), (error) => log.push(`write ${error?.code}`));
+  connection.write('more', (error) => log.push(`more ${error?.code}`));
+  connection.end((error) => log.push(`end ${error?.code}`));
+  connection.on('close', () => log.push('close'));
+  socket.once('data', () => socket.resetAndDestroy());
+  await once(connection, 'close');
+  const { 0: first } = log;
+  assert.match(first, /^write (ECONNRESET|EPIPE)$/);
+  const code = first.slice('write '.length);
+  assert.deepStrictEqual(log, [first, `more ${code}`, `end ${code}`, 'close']);
+});
+
+test('the first small write of a turn leaves at once', async (t) => {
+  const { client, peer } = await pair(t);
+  const before = oxwire.counters().send;
+  client.write('ping');
+  assert.strictEqual(oxwire.counters().send, before + 1);
+  client.write('staged');
+  assert.strictEqual(oxwire.counters().send, before + 1);
+  assert.strictEqual((await readAll(peer, 10)).toString(), 'pingstaged');
+  assert.strictEqual(oxwire.counters().send, before + 2);
+});
+
+test('a connection that wrote often in its last turn is staged from the first write', async (t) => {
+  const { client, peer } = await pair(t);
+  for (let i = 0; i < 3; i++) client.write('a');
+  await readAll(peer, 3);
+  const before = oxwire.counters().send;
+  client.write('b');
+  assert.strictEqual(oxwire.counters().send, before);
+  assert.strictEqual((await read(peer)).toString(), 'b');
+  client.write('c');
+  assert.strictEqual(oxwire.counters().send, before + 2, 'it wrote once: at once again');
+});
+
+test('the stage holds the writes of one connection; another sends it off', async (t) => {
+  const a = await pair(t);
+  const b = await pair(t);
+  const before = oxwire.counters();
+  for (const letter of ['1', '2', '3']) {
+    a.client.write(`a${letter}`);
+    b.client.write(`b${letter}`);
+  }
+  assert.strictEqual((await readAll(a.peer, 6)).toString(), 'a1a2a3');
+  assert.strictEqual((await readAll(b.peer, 6)).toString(), 'b1b2b3');
+  const after = oxwire.counters();
+  assert.strictEqual(after.send - before.send, 6);
+  assert.strictEqual(after.bytesCopied - before.bytesCopied, 8, 'all but the first of each');
+});
+
+test('more than the stage holds leaves in stages, in order', async (t) => {
+  const { client, peer } = await pair(t);
+  const before = oxwire.counters().send;
+  const expected = [];
+  for (let i = 0; i < 100; i++) {
+    const part = Buffer.alloc(4096, i);
+    expected.push(part);
+    client.write(part);
+  }
+  client.end();
+  assert.ok((await readAll(peer)).equals(Buffer.concat(expected)));
+  // 99 of 4 KiB in stages of 64 KiB, and the first by itself.
+  assert.strictEqual(oxwire.counters().send - before, 1 + Math.ceil((99 * 4096) / 65536));
+});
+
+test('more than stage and kernel hold waits, and nothing overtakes it', async (t) => {
+  const { client, peer } = await pair(t);
+  // Small writes alone, so many in one turn that the stage is sent off into a full kernel.
+  const expected = [];
+  let completed = 0;
+  for (let i = 0; i < 4000; i++) {
+    const part = Buffer.alloc(4000, i);
+    expected.push(part);
+    client.write(part, () => completed++);
+  }
+  client.end();
+  assert.ok((await readAll(peer)).equals(Buffer.concat(expected)));
+  assert.strictEqual(completed, 4000);
+});
+
+test('a write above 4 KiB sends off the stage and goes at once', async (t) => {
+  const { client, peer } = await pair(t);
+  client.write('a');
+  client.write('b');
+  const before = oxwire.counters().send;
+  client.write(Buffer.alloc(4097, 'c'));
+  assert.strictEqual(oxwire.counters().send, before + 2);
+  client.write('d');
+  assert.strictEqual((await readAll(peer, 4100)).toString(), `ab${'c'.repeat(4097)}d`);
+});
+
+test('end, close and destroy send off the stage', async (t) => {
+  for (const method of ['end', 'close', 'destroy']) {
+    const { client, peer } = await pair(t);
+    client.write('one ');
+    client.write('two');
+    client[method]();
+    assert.strictEqual((await readAll(peer)).toString(), 'one two', method);
+  }
+});
+
+test('small writes that waited leave together', async (t) => {
+  const { client, peer } = await pair(t);
+  const size = await fill(client);
+  let completed = 0;
+  for (let i = 0; i < 5000; i++) client.write(Buffer.from([i]), () => completed++);
+  const before = oxwire.counters().send;
+  client.end();
+  const received = await readAll(peer);
+  assert.strictEqual(received.length, size + 5000);
+  for (let i = 0; i < 5000; i++) assert.strictEqual(received[size + i], i & 255);
+  assert.strictEqual(completed, 5000);
+  const sends = oxwire.counters().send - before;
+  assert.ok(sends < 200, `${sends} sends`);
+});
