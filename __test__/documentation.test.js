@@ -1,0 +1,64 @@
+'use strict';
+
+// What the documentation shows runs as written.
+
+const assert = require('assert');
+const fs = require('fs');
+const os = require('os');
+const path = require('path');
+const { spawnSync } = require('child_process');
+const { test } = require('node:test');
+
+const ROOT = path.join(__dirname, '..');
+const readme = fs.readFileSync(path.join(ROOT, 'README.md'), 'utf8');
+
+/** The programs of the README, as they stand there. */
+function programs() {
+  return [...readme.matchAll(/^```js\n(.*?)^```$/gms)].map(([, program]) => program);
+}
+
+/**
+ * Runs a program in a project that has installed oxwire.
+ *
+ * @param {import('node:test').TestContext} t
+ * @param {string} program
+ */
+function runInProject(t, program) {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'oxwire-readme-'));
+  t.after(() => fs.rmSync(folder, { recursive: true }));
+  fs.mkdirSync(path.join(folder, 'node_modules'));
+  fs.symlinkSync(ROOT, path.join(folder, 'node_modules/oxwire'), 'junction');
+  const isModule = /^import /m.test(program);
+  const file = path.join(folder, isModule ? 'program.mjs' : 'program.js');
+  fs.writeFileSync(file, program);
+  const { status, stdout, stderr } = spawnSync(process.execPath, [file], { timeout: 20_000 });
+  return { status, stdout: String(stdout), stderr: String(stderr) };
+}
+
+test("the README's echo program prints what the README says", (t) => {
+  const [echo] = programs();
+  assert.match(echo, /^\/\/ echo\.js\n/);
+  assert.match(readme, /It prints `hello world` and ends\./);
+  assert.deepStrictEqual(runInProject(t, echo), { status: 0, stdout: 'hello world\n', stderr: '' });
+});
+
+test("the README's other programs run", (t) => {
+  const others = programs().slice(1);
+  assert.ok(others.length > 0);
+  for (const program of others) {
+    assert.deepStrictEqual(
+      runInProject(t, program),
+      { status: 0, stdout: '', stderr: '' },
+      program,
+    );
+  }
+});
+
+test('the echo example checks every byte and sums up', () => {
+  const file = path.join(ROOT, 'examples/echo.js');
+  const arguments_ = [file, '--seconds', '1'];
+  const { status, stdout, stderr } = spawnSync(process.execPath, arguments_, { timeout: 20_000 });
+  assert.strictEqual(status, 0, String(stderr));
+  assert.match(String(stdout), /every byte came back as it was sent/);
+  assert.match(String(stdout), /messages {2}[\d,]{4,}/);
+});
