@@ -158,6 +158,27 @@ test('what did not leave stays in front of everything later, at every split', as
   assert.ok(Buffer.concat(received).equals(Buffer.concat(expected)));
 });
 
+test('a view that lies about its length gives away nothing else', async (t) => {
+  const { client, peer } = await pair(t);
+  class Liar extends Uint8Array {
+    get length() {
+      return 4000;
+    }
+  }
+  const liar = new Liar(3).fill(1);
+  const last = Buffer.from('own length');
+  Object.defineProperty(last, 'length', { value: 2000 });
+  client.write(liar);
+  client.write(liar); // Staged.
+  client.writev([liar, liar]);
+  client.write(last);
+  client.end();
+  assert.deepStrictEqual(
+    await readAll(peer),
+    Buffer.concat([Buffer.alloc(12, 1), Buffer.from('own length')]),
+  );
+});
+
 test('writev gives its own arrays back', async (t) => {
   const { client, peer } = await pair(t);
   const buffers = [Buffer.from('hello '), new Uint8Array(0), Buffer.from('world')];

@@ -15,6 +15,9 @@ const { CLOSE, END, Queue, acquire } = require('./request.js');
 
 const { HANGUP, READABLE, WRITABLE } = reactor;
 
+/** What can be written. */
+const DATA = 'of type string or an instance of Buffer or Uint8Array';
+
 /**
  * A TCP connection that reads into buffers and writes from buffers of the caller.
  *
@@ -97,9 +100,9 @@ class Connection extends Handle {
    * @param {(error: Error | null, buffer: Uint8Array, bytesRead: number) => void} callback
    */
   read(buffer, callback) {
-    validate.buffer('buffer', buffer);
+    const size = validate.buffer('buffer', buffer);
     validate.callback(callback);
-    reading.read(this, buffer, callback);
+    reading.read(this, buffer, size, callback);
   }
 
   /**
@@ -120,9 +123,9 @@ class Connection extends Handle {
       writing.write(this, bytes, bytes.length, data, bytes.length, done);
       return;
     }
-    validate.data(data);
-    if (length === undefined || length === null) length = data.length;
-    else validate.length('length', length, data.length);
+    const size = validate.buffer('data', data, DATA);
+    if (length === undefined || length === null) length = size;
+    else validate.length('length', length, size);
     writing.write(this, data, length, data, length, done);
   }
 
@@ -140,10 +143,8 @@ class Connection extends Handle {
       lengths = undefined;
     }
     const done = validate.optionalCallback(callback);
-    lengths = validate.slices(buffers, lengths);
-    let count = 0;
-    for (let i = 0; i < lengths.length; i++) count += lengths[i];
-    writing.writev(this, buffers, lengths, count, done);
+    const own = validate.slices(buffers, lengths);
+    writing.writev(this, own, buffers, lengths ?? own.lengths, done);
   }
 
   /**

@@ -16,12 +16,13 @@ const { READ, acquire, release } = require('./request.js');
  *
  * @param {Connection} connection
  * @param {Uint8Array} buffer
+ * @param {number} size its size
  * @param {Function} callback
  */
-function read(connection, buffer, callback) {
+function read(connection, buffer, size, callback) {
   const request = acquire(READ, connection, callback, asyncContext.capture());
   request.buffer = request.data = buffer;
-  request.left = buffer.length;
+  request.left = size;
   if (connection.ended) {
     reactor.complete(request);
   } else if (connection._state > states.OPEN || connection._closeOnceConnected) {
@@ -30,7 +31,7 @@ function read(connection, buffer, callback) {
   } else {
     connection._reads.push(request);
     connection._hold();
-    if (connection._state === states.OPEN && (connection._ready || buffer.length === 0)) {
+    if (connection._state === states.OPEN && (connection._ready || size === 0)) {
       reactor.list(connection);
     }
   }

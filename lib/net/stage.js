@@ -7,6 +7,7 @@
 
 const { stage, words } = require('./reactor.js');
 const { Queue } = require('./request.js');
+const { sizeOf } = require('./validate.js');
 
 /** @typedef {import('./connection.js')} Connection */
 
@@ -62,7 +63,7 @@ function hasRoom(count) {
 function add(socket, data, start, count) {
   owner = socket;
   if (count <= TINY) for (let i = 0; i < count; i++) stage[length + i] = data[start + i];
-  else if (count === data.length) stage.set(data, length);
+  else if (count === sizeOf(data)) stage.set(data, length);
   else stage.set(data.subarray(start, start + count), length);
   length += count;
   copied += count;
@@ -93,7 +94,7 @@ function join(buffers, lengths, count) {
   const joined = Buffer.allocUnsafe(count);
   let offset = 0;
   for (let i = 0; i < buffers.length; i++) {
-    if (lengths[i] === buffers[i].length) joined.set(buffers[i], offset);
+    if (lengths[i] === sizeOf(buffers[i])) joined.set(buffers[i], offset);
     else joined.set(buffers[i].subarray(0, lengths[i]), offset);
     offset += lengths[i];
   }

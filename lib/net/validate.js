@@ -5,22 +5,28 @@
 const { isUint8Array } = require('util/types');
 const errors = require('../errors.js');
 
+const lengthOf = /** @type {() => number} */ (
+  Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), 'length')?.get
+);
+
+/**
+ * How many bytes a view has, whatever its properties say: copies rely on it.
+ *
+ * @param {Uint8Array} view
+ */
+function sizeOf(view) {
+  return lengthOf.call(view);
+}
+
 /**
  * @param {string} name
  * @param {unknown} value
+ * @param {string} [expected]
+ * @returns {number} its size
  */
-function buffer(name, value) {
-  if (!isUint8Array(value)) {
-    throw errors.invalidArgType(name, 'an instance of Buffer or Uint8Array', value);
-  }
-}
-
-/** @param {unknown} value what is no string */
-function data(value) {
-  if (!isUint8Array(value)) {
-    const expected = 'of type string or an instance of Buffer or Uint8Array';
-    throw errors.invalidArgType('data', expected, value);
-  }
+function buffer(name, value, expected = 'an instance of Buffer or Uint8Array') {
+  if (!isUint8Array(value)) throw errors.invalidArgType(name, expected, value);
+  return sizeOf(value);
 }
 
 /** @param {unknown} value */
@@ -60,29 +66,37 @@ function length(name, value, size) {
 }
 
 /**
- * Buffers, and how much of each.
+ * Buffers, and how much of each; both as arrays that nobody else can change.
  *
  * @param {unknown} buffers
- * @param {unknown} lengths
- * @returns {number[]} `lengths`, or those of the buffers where there are none
+ * @param {unknown} lengths by default those of the buffers
+ * @returns {{ buffers: Uint8Array[], lengths: number[], total: number }}
  */
 function slices(buffers, lengths) {
   if (!Array.isArray(buffers)) {
     throw errors.invalidArgType('buffers', 'an array of Buffer or Uint8Array', buffers);
   }
-  for (let i = 0; i < buffers.length; i++) buffer(`buffers[${i}]`, buffers[i]);
-  if (lengths === undefined || lengths === null) return buffers.map((item) => item.length);
-  if (!Array.isArray(lengths)) {
+  if (lengths !== undefined && lengths !== null && !Array.isArray(lengths)) {
     throw errors.invalidArgType('lengths', 'an array of numbers', lengths);
   }
-  if (lengths.length !== buffers.length) {
+  const count = buffers.length;
+  if (lengths && lengths.length !== count) {
     throw errors.invalidArgValue(
       'lengths',
-      `must have one length for each of the ${buffers.length} buffers. Received ${lengths.length}`,
+      `must have one length for each of the ${count} buffers. Received ${lengths.length}`,
     );
   }
-  for (let i = 0; i < buffers.length; i++) length(`lengths[${i}]`, lengths[i], buffers[i].length);
-  return lengths;
+  const own = { buffers: new Array(count), lengths: new Array(count), total: 0 };
+  for (let i = 0; i < count; i++) {
+    const item = buffers[i];
+    const size = buffer(`buffers[${i}]`, item);
+    const part = lengths ? lengths[i] : size;
+    length(`lengths[${i}]`, part, size);
+    own.buffers[i] = item;
+    own.lengths[i] = part;
+    own.total += part;
+  }
+  return own;
 }
 
 /**
@@ -118,4 +132,14 @@ function host(name, value) {
   if (typeof value !== 'string') throw errors.invalidArgType(name, 'of type string', value);
 }
 
-module.exports = { buffer, callback, data, encoding, host, length, optionalCallback, port, slices };
+module.exports = {
+  buffer,
+  callback,
+  encoding,
+  host,
+  length,
+  optionalCallback,
+  port,
+  sizeOf,
+  slices,
+};

@@ -41,25 +41,23 @@ function write(connection, data, count, given, told, callback) {
 }
 
 /**
- * Writes `lengths[i]` bytes of each of `buffers`, `count` in all.
+ * Writes parts of several buffers, one behind the other.
  *
  * @param {Connection} connection
- * @param {Uint8Array[]} buffers
- * @param {number[]} lengths
- * @param {number} count
+ * @param {{ buffers: Uint8Array[], lengths: number[], total: number }} parts in arrays of our own
+ * @param {unknown} given
+ * @param {number[]} told
  * @param {Function | null} callback
  */
-function writev(connection, buffers, lengths, count, callback) {
-  if (count <= SMALL) {
-    const joined = stage.join(buffers, lengths, count);
-    write(connection, joined, count, buffers, lengths, callback);
+function writev(connection, parts, given, told, callback) {
+  const { buffers, lengths, total } = parts;
+  if (total <= SMALL) {
+    write(connection, stage.join(buffers, lengths, total), total, given, told, callback);
     return;
   }
   if (stage.currentOwner() === connection) flush();
-  const request = makeRequest(connection, buffers, count, buffers, lengths, callback);
-  // The caller may change its arrays; the buffers are lent, the arrays are not.
-  request.data = buffers.slice();
-  request.lengths = lengths.slice();
+  const request = makeRequest(connection, buffers, total, given, told, callback);
+  request.lengths = lengths;
   const clear = isClear(connection);
   writeLater(connection, request);
   if (clear) drain(connection);
