@@ -82,7 +82,7 @@ function invalidArgType(name, expected, actual) {
     actual === null || actual === undefined
       ? String(actual)
       : typeof actual === 'function'
-        ? `function ${actual.name}`
+        ? `function ${actual.name || '(anonymous)'}`
         : typeof actual === 'object'
           ? `an instance of ${actual.constructor?.name ?? 'Object'}`
           : `type ${typeof actual} (${inspect(actual).slice(0, 28)})`;

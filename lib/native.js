@@ -17,13 +17,25 @@ if (binding.version() !== version) {
 function load() {
   try {
     return require('../binding.js');
-  } catch (cause) {
+  } catch (error) {
+    // oxlint-disable-next-line preserve-caught-error -- Its cause is, where there is one.
     throw new Error(
       `oxwire ${version} has no native addon for ${process.platform} on ${process.arch}. ` +
         'Install it again without --omit=optional, or in a clone run: npm run build',
-      { cause },
+      reasonOf(/** @type {Error | undefined} */ (error)),
     );
   }
+}
+
+/**
+ * Why an addon that is there did not load; the attempts that found none say nothing.
+ *
+ * @param {(Error & { code?: string }) | undefined} error the last attempt, its cause the one before
+ */
+function reasonOf(error) {
+  const isReason = () => error?.code !== undefined && error.code !== 'MODULE_NOT_FOUND';
+  while (error && !isReason()) error = /** @type {Error | undefined} */ (error.cause);
+  return error ? { cause: error } : undefined;
 }
 
 /**
@@ -38,6 +50,7 @@ function load() {
  * @property {(id: number, buffer: Uint8Array) => number} recv
  * @property {(id: number) => number} atEnd 1 when nothing but the end is left to receive
  * @property {(id: number, buffer: Uint8Array, start: number, end: number) => number} send
+ * @property {() => number} sendStage sends what is staged, and sets its length to 0 before
  * @property {(id: number, buffers: Uint8Array[], lengths: number[], first: number, skip: number) => number} sendv
  * @property {(id: number) => number} shutdown
  * @property {(id: number) => number} close

@@ -77,6 +77,29 @@ test('after the close every operation is told so, and close succeeds', async (t)
   assert.strictEqual(client.destroy(), client);
 });
 
+test('what is called between close and its event is told before the event, in order', async (t) => {
+  const { client } = await pair(t);
+  const log = logEvents(client);
+  client.on('error', () => {});
+  client.read(Buffer.alloc(1), () => log.push('read 1'));
+  client.close(() => log.push('close callback'));
+  client.write('x', (error) => log.push(`write ${error?.code}`));
+  client.write('nobody hears of this, and nobody is to');
+  client.read(Buffer.alloc(1), (error) => log.push(`read 2 ${error?.code}`));
+  client.end((error) => log.push(`end ${error?.code}`));
+  await closed(client);
+  client.write('nor of this');
+  await turns(3);
+  assert.deepStrictEqual(log, [
+    'write ERR_STREAM_DESTROYED',
+    'end ERR_SOCKET_CLOSED',
+    'close callback',
+    'read 1',
+    'read 2 ERR_SOCKET_CLOSED',
+    'close',
+  ]);
+});
+
 test('end twice succeeds twice', async (t) => {
   const { client, peer } = await pair(t, { allowHalfOpen: true });
   const results = [];
@@ -155,6 +178,25 @@ test('bytes that nobody has read keep the connection open for who reads late', a
   await turns();
   assert.strictEqual(connection.closed, false);
   assert.strictEqual((await readAll(connection)).toString(), 'unread');
+});
+
+test('a connection that is ended on both sides does not wait for ever to be read', async (t) => {
+  // What was left unread is kept for a minute; the test lets it pass.
+  const timers = [];
+  t.mock.method(globalThis, 'setTimeout', (callback, delay) => {
+    timers.push({ callback, delay });
+    return { unref() {} };
+  });
+  const { connection, socket } = await pairWithNode(t);
+  connection.end();
+  await once(connection, 'finish');
+  socket.end('nobody reads this');
+  await turns();
+  const { callback, delay } = timers.at(-1);
+  assert.strictEqual(delay, 60_000);
+  assert.strictEqual(connection.closed, false);
+  callback();
+  await closed(connection);
 });
 
 test('destroy tells its error to what is pending', async (t) => {

@@ -245,6 +245,15 @@ test('close before connect waits for what was written', async (t) => {
   assert.strictEqual(log.length, 5);
 });
 
+test('after a close nobody need listen for the error of connecting', async () => {
+  const client = oxwire.connect(await freePort());
+  const log = [];
+  client.write('x', (error) => log.push(`write ${error?.code}`));
+  client.close(() => log.push('close callback'));
+  await closed(client);
+  assert.deepStrictEqual(log, ['write ECONNREFUSED', 'close callback']);
+});
+
 test('destroy before connect gives everything up', async (t) => {
   const server = await listen(t);
   for (const host of ['127.0.0.1', 'localhost', 'no-such-host.invalid']) {
@@ -267,9 +276,15 @@ test('a Connection that was never connected closes', async () => {
 
 test('wrong arguments are thrown', () => {
   const connect = /** @type {any} */ (oxwire.connect);
-  for (const port of [-1, 65536, 83616, 1.5, NaN, '', 'http', '1x', undefined, null, {}, 2 ** 40]) {
+  for (const port of [-1, 65536, 83616, 1.5, NaN, '', 'http', '1x', undefined, null, 2 ** 40]) {
     assert.throws(() => connect(port), { name: 'RangeError', code: 'ERR_SOCKET_BAD_PORT' });
   }
+  assert.throws(() => connect({ port: 80 }), {
+    code: 'ERR_INVALID_ARG_TYPE',
+    message: /connect\(port, /,
+  });
+  assert.throws(() => connect(80, () => {}), { message: /listen for the event 'connect'/ });
+  assert.throws(() => connect(80, 'h', () => {}), { code: 'ERR_INVALID_ARG_TYPE' });
   assert.throws(() => connect(80, 5), { code: 'ERR_INVALID_ARG_TYPE' });
   assert.throws(() => connect(80, '127.0.0.1', 'options'), { code: 'ERR_INVALID_ARG_TYPE' });
 });

@@ -50,6 +50,21 @@ test('idle, it does not keep the process alive', () => {
     'a server that was unrefed': `
       const server = oxwire.createServer().unref();
       server.listen(0, () => console.log('up'));`,
+    'an unrefed connection that writes for ever': `
+      const { Worker } = require('worker_threads');
+      const peer = new Worker(\`
+        const server = require('net').createServer((socket) => socket.resume());
+        server.listen(0, '127.0.0.1', () => {
+          require('worker_threads').parentPort.postMessage(server.address().port);
+        });\`, { eval: true });
+      peer.on('message', (port) => {
+        peer.unref();
+        const client = oxwire.connect(port);
+        client.on('connect', () => {
+          client.unref();
+          client.write('x', function again(error) { if (!error) client.write('x', again); });
+        });
+      });`,
     'unrefed reads': `
       const server = oxwire.createServer((peer) => {
         peer.read(Buffer.alloc(1), () => {});
@@ -215,6 +230,41 @@ test('a worker may be terminated with any socket in it, again and again', async 
     if (i % 2 === 1) await new Promise((resolve) => setImmediate(resolve));
     assert.strictEqual(await worker.terminate(), 1);
   }
+});
+
+test('a worker that is terminated as it writes sends nothing twice', async () => {
+  // Numbered records, several a turn; what arrives is a prefix of what was written.
+  const server = net.createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = /** @type {net.AddressInfo} */ (server.address());
+  for (let run = 0; run < 40; run++) {
+    const connected = once(server, 'connection');
+    const worker = startWorker(`
+      const client = oxwire.connect(${port});
+      let number = 0;
+      const one = (callback) => client.write(String(number++).padStart(16, '0'), callback);
+      client.on('connect', () => {
+        parentPort.postMessage('up');
+        (function step(error) {
+          if (error) return;
+          for (let i = 0; i < 5; i++) one();
+          one(step);
+        })(null);
+      });`);
+    await once(worker, 'message');
+    const [socket] = await connected;
+    const received = (async () => {
+      let text = '';
+      for await (const chunk of socket) text += chunk;
+      return text;
+    })();
+    for (let i = 0; i < run; i++) await new Promise((resolve) => setImmediate(resolve));
+    await worker.terminate();
+    const records = (await received).match(/.{16}/g) ?? [];
+    records.forEach((record, number) => assert.strictEqual(Number(record), number));
+  }
+  server.close();
 });
 
 test('what a terminated worker had staged is sent', async () => {

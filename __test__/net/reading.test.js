@@ -4,6 +4,8 @@ const assert = require('assert');
 const os = require('os');
 const { once } = require('events');
 const { test } = require('node:test');
+const { Worker } = require('worker_threads');
+const oxwire = require('../..');
 const { logEvents, pair, pairWithNode, read, readAll, turns } = require('../support/sockets');
 
 test('a read gives its own buffer back with what has arrived', async (t) => {
@@ -159,6 +161,74 @@ test('a reset without a pending operation is told to the next one', async (t) =>
   await assert.rejects(read(connection), { code: 'ECONNRESET' });
   await turns();
   assert.deepStrictEqual(events, ['close']);
+});
+
+/**
+ * A connection to a peer in a thread of its own, which resets it while this thread is blocked.
+ *
+ * @param {import('node:test').TestContext} t
+ */
+async function connectToResetter(t) {
+  const flag = new Int32Array(new SharedArrayBuffer(4));
+  const script = `
+    const { parentPort, workerData: flag } = require('worker_threads');
+    const server = require('net').createServer((socket) => {
+      server.close();
+      socket.on('error', () => {});
+      socket.once('readable', () => socket.write('last words', () => {
+        socket.resetAndDestroy();
+        setTimeout(() => {
+          Atomics.store(flag, 0, 1);
+          Atomics.notify(flag, 0);
+        }, 20);
+      }));
+    });
+    server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));`;
+  const worker = new Worker(script, { eval: true, workerData: flag });
+  t.after(() => worker.terminate());
+  const [port] = await once(worker, 'message');
+  const connection = oxwire.connect(port);
+  await once(connection, 'connect');
+  return { connection, blockUntilReset: () => Atomics.wait(flag, 0, 0, 5000) };
+}
+
+test('a write that meets the reset does not swallow the bytes before it', async (t) => {
+  for (const operation of ['waiting write', 'write', 'end']) {
+    const { connection, blockUntilReset } = await connectToResetter(t);
+    const log = [];
+    for (const event of ['end', 'error', 'close']) connection.on(event, () => log.push(event));
+    connection.read(Buffer.alloc(100), function onread(error, buffer, count) {
+      log.push(error ? `read ${error.code}` : `read ${buffer.toString('latin1', 0, count)}`);
+      if (!error && count > 0) connection.read(buffer, onread);
+    });
+    const onwrite = (error) => error && log.push('failed');
+    connection.write(Buffer.alloc(operation === 'waiting write' ? 32 << 20 : 1), onwrite);
+    blockUntilReset();
+    if (operation === 'write') connection.write('x', onwrite);
+    if (operation === 'end') connection.end(onwrite);
+    while (!connection.closed) await turns(1);
+    await turns(2);
+    assert.deepStrictEqual(
+      [log.filter((entry) => entry !== 'failed'), log.length, log.at(-1)],
+      [['read last words', 'read ECONNRESET', 'close'], 4, 'close'],
+      `${operation}: ${log}`,
+    );
+  }
+});
+
+test('a read that fails is told before a later one that succeeds', async (t) => {
+  const { client, peer } = await pair(t);
+  peer.write('hello');
+  await turns();
+  const log = [];
+  client.read(Buffer.alloc(0), (error) => log.push(error?.code));
+  await new Promise((resolve) => {
+    client.read(Buffer.alloc(8), (_error, _buffer, count) => {
+      log.push(count);
+      resolve(undefined);
+    });
+  });
+  assert.deepStrictEqual(log, ['ERR_INVALID_ARG_VALUE', 5]);
 });
 
 test('an empty buffer reads 0 at the end, and is an error before it', async (t) => {

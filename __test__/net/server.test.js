@@ -2,6 +2,8 @@
 
 const assert = require('assert');
 const net = require('net');
+const path = require('path');
+const { spawnSync } = require('child_process');
 const { once } = require('events');
 const { test } = require('node:test');
 const oxwire = require('../..');
@@ -152,10 +154,63 @@ test('many connections at once are all accepted', async (t) => {
   for (const client of clients) client.destroy();
 });
 
+test(
+  'without descriptors a server drops, pauses, and recovers by itself',
+  { skip: !onLinux() },
+  () => {
+    const script = path.join(__dirname, '../support/descriptors.js');
+    const { stdout, stderr } = spawnSync(
+      'sh',
+      ['-c', `ulimit -n 100; exec "$0" "$1"`, process.execPath, script],
+      {
+        timeout: 20_000,
+      },
+    );
+    assert.strictEqual(String(stderr), '');
+    const { drops, code, accepts, served } = JSON.parse(String(stdout));
+    assert.strictEqual(code, 'EMFILE');
+    assert.ok(drops >= 1 && drops < 20, `${drops} drops`);
+    assert.ok(accepts < 20, `${accepts} calls of accept`);
+    assert.strictEqual(served, 30);
+  },
+);
+
+test(
+  'a connect without descriptors throws, and leaves nothing behind',
+  { skip: !onLinux() },
+  () => {
+    const script = `
+    const fs = require('fs');
+    const oxwire = require(${JSON.stringify(path.join(__dirname, '../..'))});
+    const held = [];
+    try { for (;;) held.push(fs.openSync('/dev/null')); } catch {}
+    try { oxwire.connect(1); } catch (error) { console.log(error.code); }
+    held.forEach((file) => fs.closeSync(file));
+    oxwire.connect(1).on('error', (error) => console.log(error.code));`;
+    const { stdout, status } = spawnSync(
+      'sh',
+      ['-c', 'ulimit -n 100; exec "$0" -e "$1"', process.execPath, script],
+      {
+        timeout: 20_000,
+      },
+    );
+    assert.strictEqual(String(stdout), 'EMFILE\nECONNREFUSED\n');
+    assert.strictEqual(status, 0);
+  },
+);
+
+function onLinux() {
+  return process.platform === 'linux';
+}
+
 test('wrong arguments are thrown', () => {
   const server = oxwire.createServer();
   const anyListen = /** @type {any} */ (server.listen.bind(server));
-  for (const port of [-1, 65536, 1.5, 'http', {}]) {
+  assert.throws(() => anyListen({ port: 80 }), {
+    code: 'ERR_INVALID_ARG_TYPE',
+    message: /listen\(/,
+  });
+  for (const port of [-1, 65536, 1.5, 'http']) {
     assert.throws(() => anyListen(port), { name: 'RangeError', code: 'ERR_SOCKET_BAD_PORT' });
   }
   assert.throws(() => anyListen(0, {}), { code: 'ERR_INVALID_ARG_TYPE' });

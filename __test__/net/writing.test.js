@@ -179,6 +179,38 @@ test('a view that lies about its length gives away nothing else', async (t) => {
   );
 });
 
+test('a class of views with a constructor of its own is written as any other', async (t) => {
+  const { client, peer } = await pair(t);
+  class Named extends Uint8Array {
+    /** @param {number} size @param {string} name */
+    constructor(size, name) {
+      super(size);
+      this.name = name.toUpperCase();
+    }
+  }
+  const named = new Named(100, 'x').fill(7);
+  client.write(named, 40);
+  client.write(named, 40); // Staged.
+  client.writev([named, named], [40, 40]);
+  const size = await fill(client);
+  client.write(named, 40);
+  client.write(named, 40); // Both wait, and leave together.
+  client.end();
+  assert.strictEqual((await readAll(peer)).length, 6 * 40 + size);
+});
+
+test('a refused write is told behind those that wait', async (t) => {
+  const { client, peer } = await pair(t, { allowHalfOpen: true });
+  const log = [];
+  await fill(client);
+  client.write(Buffer.alloc(1), () => log.push('waited'));
+  client.end();
+  client.write('late', (error) => log.push(error?.code));
+  await readAll(peer);
+  await turns(2);
+  assert.deepStrictEqual(log, ['waited', 'ERR_STREAM_WRITE_AFTER_END']);
+});
+
 test('writev gives its own arrays back', async (t) => {
   const { client, peer } = await pair(t);
   const buffers = [Buffer.from('hello '), new Uint8Array(0), Buffer.from('world')];

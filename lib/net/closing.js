@@ -18,36 +18,69 @@ const { Queue, acquireStep } = require('./request.js');
  *
  * @param {Connection} connection
  * @param {Error | null} error why, or null where it is what the program wanted
- * @param {boolean} [isHeard] whether a callback has taken the error already
  */
-function teardown(connection, error, isHeard = false) {
+function teardown(connection, error) {
   if (connection._state >= states.CLOSING) return;
   const wasConnecting = connection._state === states.CONNECTING;
+  connection._connecting?.stop();
+  clearTimeout(connection._linger);
+  connection._state = states.CLOSING;
+  connection._failure = error;
+  connection.readable = false;
+  if (wasConnecting) {
+    const { _reads: reads, _writes: writes, _ends: ends } = connection;
+    const reason = error ?? errors.closedBeforeConnection();
+    for (const queue of [reads, writes, ends]) giveError(connection, queue, reason);
+    completeInOrder(reads, writes, ends);
+    connection.writable = false;
+  } else {
+    endWriting(connection, error);
+    giveError(connection, connection._reads, error ?? errors.socketClosed());
+  }
+  connection._closeNative();
+  connection._letGoAll();
+  step(connection, states.CLOSE, connection._failureHeard ? null : error);
+}
+
+/**
+ * There is no connection any more, and nothing can be written. Bytes that came before are still
+ * read, as long as reads are queued; then the connection closes.
+ *
+ * @param {Connection} connection
+ * @param {Error} error
+ */
+function fail(connection, error) {
+  if (connection._state >= states.CLOSING) return;
+  if (connection._reads.head === null) {
+    teardown(connection, error);
+    return;
+  }
+  connection._failure ??= error;
+  connection._ready = connection._hungUp = true; // The kernel will tell nothing more.
+  endWriting(connection, error);
+  reactor.list(connection);
+}
+
+/**
+ * Tells all writes, and who wants our side ended.
+ *
+ * @param {Connection} connection
+ * @param {Error | null} error
+ */
+function endWriting(connection, error) {
+  const { _writes: writes, _ends: ends } = connection;
+  connection.writable = false;
   // From here on nothing is staged for it: its requests are among those that wait.
   if (stage.currentOwner() === connection) {
     stage.clear();
-    connection._writes.append(stage.requests);
+    writes.append(stage.requests);
   }
-  connection._connecting?.stop();
-  connection._closeNative();
-  connection._letGoAll();
-  connection._state = states.CLOSING;
-  connection.readable = connection.writable = false;
-
-  const unready = wasConnecting ? (error ?? errors.closedBeforeConnection()) : error;
-  const { _reads: reads, _writes: writes, _ends: ends } = connection;
-  const heard =
-    giveError(reads, unready ?? errors.socketClosed()) +
-    giveError(writes, unready ?? errors.streamDestroyed('write')) +
-    giveError(ends, unready ?? errors.socketClosed());
-
-  if (wasConnecting) completeInOrder(reads, writes, ends);
+  giveError(connection, writes, error ?? errors.streamDestroyed('write'));
   reactor.completeAll(writes);
-  if (connection._ending && !connection._shut && !wasConnecting) {
-    connection._shut = true;
-    step(connection, states.FINISH, unready ?? errors.socketClosed());
-  }
-  step(connection, states.CLOSE, isHeard || heard > 0 ? null : error);
+  if (!connection._ending || connection._shut) return;
+  connection._shut = true;
+  giveError(connection, ends, error ?? errors.socketClosed());
+  step(connection, states.FINISH, error ?? errors.socketClosed());
 }
 
 /**
@@ -59,7 +92,7 @@ function teardown(connection, error, isHeard = false) {
 function connectFailed(connection, error) {
   if (connection._state !== states.CONNECTING) return; // It was given up meanwhile.
   const { _reads: reads, _writes: writes, _ends: ends } = connection;
-  for (const queue of [reads, writes, ends]) giveError(queue, error);
+  for (const queue of [reads, writes, ends]) giveError(connection, queue, error);
   completeInOrder(reads, writes, ends);
   step(connection, states.CONNECT_ERROR, error);
   teardown(connection, null);
@@ -81,7 +114,7 @@ function closed(connection, unheard) {
   last.append(connection._reads);
   if (unheard !== null) last.push(acquireStep(connection, states.UNHEARD_ERROR, unheard));
   last.push(acquireStep(connection, states.CLOSE_EVENT, null));
-  reactor.runNext(last);
+  reactor.runLast(last);
 }
 
 /**
@@ -105,17 +138,17 @@ function step(connection, number, error) {
 }
 
 /**
+ * Gives an error to all that have none yet.
+ *
+ * @param {Connection} connection
  * @param {Queue} queue
  * @param {Error} error
- * @returns {number} how many callbacks will take it
  */
-function giveError(queue, error) {
-  let heard = 0;
+function giveError(connection, queue, error) {
   for (let request = queue.head; request !== null; request = request.next) {
-    request.error = error;
-    if (request.callback !== null) heard++;
+    request.error ??= error;
+    if (request.callback !== null) connection._failureHeard = true;
   }
-  return heard;
 }
 
 /**
@@ -129,4 +162,4 @@ function completeInOrder(...queues) {
   for (const request of requests) reactor.complete(request);
 }
 
-module.exports = { closed, connectFailed, emitUnheard, step, teardown };
+module.exports = { closed, connectFailed, emitUnheard, fail, step, teardown };

@@ -55,6 +55,10 @@ class Connection extends Handle {
     this._ending = false;
     /** Whether our side was ended, or can't be any more. */
     this._shut = false;
+    /** Why there is no connection any more, though bytes that came before may still be read. */
+    /** @type {Error | null} */
+    this._failure = null;
+    this._failureHeard = false;
     /** The last turn with a small write, how many there were, and whether in the one before. */
     this._writeTurn = -1;
     this._writeCount = 0;
@@ -62,6 +66,9 @@ class Connection extends Handle {
 
     this._closes = new Queue();
     this._closeOnceConnected = false;
+    /** Runs out when nobody reads what came before the peer's end. */
+    /** @type {NodeJS.Timeout | undefined} */
+    this._linger = undefined;
 
     /** @type {import('../../index.js').AddressInfo | undefined} */
     this._local = undefined;
@@ -206,6 +213,7 @@ class Connection extends Handle {
    * @param {boolean} noDelay
    */
   _connect(port, host, noDelay) {
+    reactor.open(); // Where there are no sockets, it is said at once.
     this._context = asyncContext.capture();
     this._connecting = new Connecting(this, host, port, noDelay);
     this._connecting.start();
@@ -232,12 +240,14 @@ class Connection extends Handle {
       return;
     }
     if ((readiness & (WRITABLE | HANGUP)) !== 0 && this._writes.head !== null) writing.drain(this);
-    this._proceed();
+    // After a failure reads go on in rounds alone, so that writes are told first.
+    if (this._failure === null) this._proceed();
   }
 
   _proceed() {
     if (this._state !== states.OPEN) return;
     if (this._reads.head !== null) reading.receive(this);
+    else if (this._failure !== null) closing.teardown(this, this._failure);
     else reading.endUnread(this);
   }
 
@@ -259,7 +269,9 @@ class Connection extends Handle {
         closing.connectFailed(this, /** @type {Error} */ (error));
         break;
       case states.CONNECT_ERROR:
-        asyncContext.emit(this._context, this, 'error', error);
+        // Whoever has closed it already need not listen any more.
+        if (this._closeOnceConnected) closing.emitUnheard(this, /** @type {Error} */ (error));
+        else asyncContext.emit(this._context, this, 'error', error);
         break;
       case states.UNHEARD_ERROR:
         closing.emitUnheard(this, /** @type {Error} */ (error));
@@ -281,9 +293,9 @@ class Connection extends Handle {
   _finish(error) {
     this.finished = true;
     for (let end = this._ends.head; end !== null; end = end.next) end.error = error;
-    const heard = this._ends.head !== null;
+    if (this._ends.head !== null) this._failureHeard = true;
     reactor.runNext(this._ends);
-    if (error !== null) closing.teardown(this, error, heard);
+    if (error !== null) closing.fail(this, error);
     else if (this.ended) closing.teardown(this, null);
     else reading.endUnread(this);
     asyncContext.emit(this._context, this, 'finish');

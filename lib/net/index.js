@@ -27,6 +27,17 @@ function createServer(options, onconnection) {
  */
 function connect(port, host, options) {
   if (typeof host === 'object' && host !== null) [host, options] = [null, host];
+  if (typeof port === 'object' && port !== null) {
+    throw errors.invalidArgType(
+      'port',
+      'a number or digits, as in connect(port, [host], [options])',
+      port,
+    );
+  }
+  if (typeof host === 'function' || typeof options === 'function') {
+    const expected = "of type object. There is no callback: listen for the event 'connect'";
+    throw errors.invalidArgType('options', expected, host ?? options);
+  }
   checkOptions(options);
   const number = validate.port(port);
   const name = host || '127.0.0.1';

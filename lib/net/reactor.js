@@ -57,8 +57,10 @@ let proceeding = null;
 let ringNext = 0;
 let ringEnd = 0;
 
-/** How many sockets and servers want the process to live; whether the event loop knows. */
+/** How many sockets and servers want the process to live, and whether completions do. */
 let alive = 0;
+let dueRefed = false;
+/** Whether the event loop was told to. */
 let keptAlive = false;
 
 /** Sends what the stage holds; lib/net/stage.js says how. */
@@ -117,12 +119,14 @@ function unregister(id) {
 /** The callback, or step, of a request is due in the next round. @param {import('./request.js').Request} request */
 function complete(request) {
   done.push(request);
+  if (request.socket._refed) dueRefed = true;
   schedule();
 }
 
-/** Moves a whole queue there. @param {Queue} queue */
+/** Moves a whole queue of one socket there. @param {Queue} queue */
 function completeAll(queue) {
   if (queue.head === null) return;
+  if (queue.head.socket._refed) dueRefed = true;
   done.append(queue);
   schedule();
 }
@@ -130,6 +134,11 @@ function completeAll(queue) {
 /** Runs a queue before anything else of the round under way; only for a step. @param {Queue} queue */
 function runNext(queue) {
   running.prepend(queue);
+}
+
+/** Runs a queue after everything else of the round under way; only for a step. @param {Queue} queue */
+function runLast(queue) {
+  running.append(queue);
 }
 
 /** The handle is still ready: it goes on in the next round. @param {Handle} handle */
@@ -144,8 +153,9 @@ function list(handle) {
 
 /** There will be a round in the next turn. */
 function schedule() {
-  // A dispatch tells by its result.
-  if (!dispatching) open().schedule();
+  if (dispatching) return; // Its result tells.
+  open().schedule();
+  syncAlive();
 }
 
 /** One more wants the process to live. */
@@ -161,7 +171,7 @@ function letGo() {
 }
 
 function syncAlive() {
-  const keep = alive > 0;
+  const keep = alive > 0 || dueRefed;
   if (keep === keptAlive) return;
   keptAlive = keep;
   open().keepAlive(keep);
@@ -182,6 +192,7 @@ function dispatch(events) {
   } else if (events === 0) {
     flushStage();
     running.append(done);
+    dueRefed = false;
     startRound = true;
   }
 
@@ -251,6 +262,7 @@ module.exports = {
   onFlush,
   open,
   register,
+  runLast,
   runNext,
   schedule,
   stage,

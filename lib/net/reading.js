@@ -12,6 +12,12 @@ const { READ, acquire, release } = require('./request.js');
 /** @typedef {import('./request.js').Request} Request */
 
 /**
+ * How long a connection whose sides are both ended is kept for bytes that nobody reads, in
+ * milliseconds: a peer must not be able to leave descriptors behind for ever.
+ */
+const LINGER = 60_000;
+
+/**
  * Queues a read.
  *
  * @param {Connection} connection
@@ -26,9 +32,12 @@ function read(connection, buffer, size, callback) {
   if (connection.ended) {
     reactor.complete(request);
   } else if (connection._state > states.OPEN || connection._closeOnceConnected) {
-    request.error = errors.socketClosed();
-    reactor.complete(request);
+    request.error = connection._failure ?? errors.socketClosed();
+    // Behind those that are to be told of the close.
+    if (connection._state === states.CLOSED) reactor.complete(request);
+    else connection._reads.push(request);
   } else {
+    clearTimeout(connection._linger);
     connection._reads.push(request);
     connection._hold();
     if (connection._state === states.OPEN && (connection._ready || size === 0)) {
@@ -59,17 +68,32 @@ function receive(connection) {
     takeRead(connection);
     release(request);
     asyncContext.callback3(context, /** @type {Function} */ (callback), null, given, count);
-  } else if (count === 0) {
-    peerEnded(connection);
-  } else if (count === native.EAGAIN) {
-    connection._ready = false;
   } else if (count === native.BUFFER_GONE) {
     fail(connection, errors.bufferGone());
+  } else if (count === native.EAGAIN && connection._failure === null) {
+    connection._ready = false;
+  } else if (count === 0 && connection._failure === null) {
+    peerEnded(connection);
   } else {
-    const error = errors.system(count, 'read');
-    fail(connection, error);
-    closing.teardown(connection, error, true);
+    const isOwn = count < 0 && count !== native.EAGAIN;
+    const error = isOwn ? errors.system(count, 'read') : connection._failure;
+    const request = connection._reads.shift();
+    connection._failureHeard = true;
+    closing.teardown(connection, error);
+    tell(request, error);
   }
+}
+
+/**
+ * Tells a read that it failed, at once: a later one must not be told before.
+ *
+ * @param {Request} request
+ * @param {Error | null} error
+ */
+function tell(request, error) {
+  const { callback, context, buffer } = request;
+  release(request);
+  asyncContext.callback3(context, /** @type {Function} */ (callback), error, buffer, 0);
 }
 
 /**
@@ -82,24 +106,19 @@ function takeRead(connection) {
   const request = connection._reads.shift();
   connection._letGo();
   const next = connection._reads.head;
-  const goesOn =
-    next !== null
-      ? connection._ready || next.data.length === 0
-      : connection._hungUp && connection.finished; // Without another read the end is to be noticed.
+  const goesOn = next !== null ? connection._ready || next.data.length === 0 : connection._hungUp; // Without another read there may be an end to notice.
   if (goesOn) reactor.list(connection);
   return request;
 }
 
 /**
- * The first read fails.
+ * The first read fails, and the connection goes on.
  *
  * @param {Connection} connection
  * @param {Error} error
  */
 function fail(connection, error) {
-  const request = takeRead(connection);
-  request.error = error;
-  reactor.complete(request);
+  tell(takeRead(connection), error);
 }
 
 /**
@@ -138,8 +157,15 @@ function endUnread(connection) {
   if (!finished || !hungUp || ended || state !== states.OPEN) return;
   if (connection._reads.head !== null) return;
   const atEnd = reactor.open().atEnd(connection._id);
-  if (atEnd === 1) peerEnded(connection);
-  else if (atEnd < 0) closing.teardown(connection, null);
+  if (atEnd === 1) {
+    peerEnded(connection);
+  } else if (atEnd < 0) {
+    closing.teardown(connection, null);
+  } else {
+    clearTimeout(connection._linger);
+    connection._linger = setTimeout(() => closing.teardown(connection, null), LINGER);
+    connection._linger.unref();
+  }
 }
 
 module.exports = { endUnread, read, receive };

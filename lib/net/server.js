@@ -62,6 +62,10 @@ class Server extends Handle {
   listen(port, address, onlistening) {
     if (typeof port === 'function') [port, onlistening] = [0, port];
     else if (typeof address === 'function') [address, onlistening] = [null, address];
+    if (typeof port === 'object' && port !== null) {
+      const expected = 'a number or digits, as in listen([port], [address], [onlistening])';
+      throw errors.invalidArgType('port', expected, port);
+    }
     const number = validate.port(port || 0);
     const host = address || '0.0.0.0';
     validate.host('address', host);
@@ -105,6 +109,7 @@ class Server extends Handle {
     this._opening = null;
     this._address = null;
     clearTimeout(this._pause);
+    this._pause = undefined;
     this._closeNative();
     this._letGoAll();
     reactor.complete(acquireStep(this, CLOSE_EVENT, null));
@@ -130,7 +135,7 @@ class Server extends Handle {
 
   _onready() {
     this._ready = true;
-    this._proceed();
+    if (this._pause === undefined) this._proceed();
   }
 
   /** Accepts what waits, some now and the others in the next turn. */
@@ -159,6 +164,7 @@ class Server extends Handle {
    */
   _drop(code) {
     this._pause = setTimeout(() => {
+      this._pause = undefined;
       this._ready = true;
       reactor.list(this);
     }, PAUSE);

@@ -1,13 +1,13 @@
 'use strict';
 
 // The write stage: small writes of one socket in one turn are copied here, to leave together in one
-// system call (lib/net/writing.js sends it). It belongs to one socket at a time. Who owns it and how
-// much it holds stands in the shared memory too, so that the native half can send it when the
-// environment is torn down.
+// system call. It belongs to one socket at a time. Whose bytes it holds and how many stands in the
+// shared memory, so that the native half can send them when the environment is torn down; and it
+// sets their number to 0 as it sends, so that wherever JavaScript is stopped nothing leaves twice.
 
-const { stage, words } = require('./reactor.js');
+const { part, sizeOf } = require('./bytes.js');
+const { open, stage, words } = require('./reactor.js');
 const { Queue } = require('./request.js');
-const { sizeOf } = require('./validate.js');
 
 /** @typedef {import('./connection.js')} Connection */
 
@@ -21,7 +21,6 @@ const LENGTH = 1;
 
 /** @type {Connection | null} */
 let owner = null;
-let length = 0;
 let copied = 0;
 
 /** The requests whose bytes are staged; a write without a callback has none. */
@@ -30,11 +29,6 @@ const requests = new Queue();
 /** Whose bytes are staged. */
 function currentOwner() {
   return owner;
-}
-
-/** How many bytes are staged. */
-function currentLength() {
-  return length;
 }
 
 /**
@@ -49,7 +43,7 @@ function accepts(socket, count) {
 
 /** @param {number} count */
 function hasRoom(count) {
-  return length + count <= stage.length;
+  return words[LENGTH] + count <= stage.length;
 }
 
 /**
@@ -61,26 +55,44 @@ function hasRoom(count) {
  * @param {number} count at most SMALL, and there is room for it
  */
 function add(socket, data, start, count) {
+  const length = words[LENGTH];
   owner = socket;
   if (count <= TINY) for (let i = 0; i < count; i++) stage[length + i] = data[start + i];
   else if (count === sizeOf(data)) stage.set(data, length);
-  else stage.set(data.subarray(start, start + count), length);
-  length += count;
+  else stage.set(part(data, start, count), length);
   copied += count;
   words[OWNER] = socket._id;
-  words[LENGTH] = length;
+  words[LENGTH] = length + count;
 }
 
-/** Empties the stage; the requests stay with the caller. */
+/**
+ * Sends all that is staged and empties the stage; the requests stay.
+ *
+ * @returns {{ length: number, sent: number }} how many bytes there were, and how many the kernel
+ *   took, or an error
+ */
+function send() {
+  const length = words[LENGTH];
+  owner = null;
+  const sent = open().sendStage();
+  return { length, sent };
+}
+
+/** Empties the stage; the requests stay. */
 function clear() {
   owner = null;
-  length = words[LENGTH] = 0;
+  words[LENGTH] = 0;
 }
 
-/** A copy of the staged bytes from `start` on. @param {number} start */
-function copyFrom(start) {
-  copied += length - start;
-  return Buffer.from(stage.subarray(start, length));
+/**
+ * A copy of bytes that were staged until now.
+ *
+ * @param {number} start
+ * @param {number} end
+ */
+function copy(start, end) {
+  copied += end - start;
+  return Buffer.from(stage.subarray(start, end));
 }
 
 /**
@@ -95,7 +107,7 @@ function join(buffers, lengths, count) {
   let offset = 0;
   for (let i = 0; i < buffers.length; i++) {
     if (lengths[i] === sizeOf(buffers[i])) joined.set(buffers[i], offset);
-    else joined.set(buffers[i].subarray(0, lengths[i]), offset);
+    else joined.set(part(buffers[i], 0, lengths[i]), offset);
     offset += lengths[i];
   }
   copied += count;
@@ -113,11 +125,10 @@ module.exports = {
   add,
   bytesCopied,
   clear,
-  copyFrom,
-  currentLength,
+  copy,
   currentOwner,
   hasRoom,
   join,
-  memory: stage,
   requests,
+  send,
 };

@@ -4,19 +4,7 @@
 
 const { isUint8Array } = require('util/types');
 const errors = require('../errors.js');
-
-const lengthOf = /** @type {() => number} */ (
-  Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), 'length')?.get
-);
-
-/**
- * How many bytes a view has, whatever its properties say: copies rely on it.
- *
- * @param {Uint8Array} view
- */
-function sizeOf(view) {
-  return lengthOf.call(view);
-}
+const { sizeOf } = require('./bytes.js');
 
 /**
  * @param {string} name
@@ -79,22 +67,16 @@ function slices(buffers, lengths) {
   if (lengths !== undefined && lengths !== null && !Array.isArray(lengths)) {
     throw errors.invalidArgType('lengths', 'an array of numbers', lengths);
   }
-  const count = buffers.length;
-  if (lengths && lengths.length !== count) {
-    throw errors.invalidArgValue(
-      'lengths',
-      `must have one length for each of the ${count} buffers. Received ${lengths.length}`,
-    );
+  const own = { buffers: [...buffers], lengths: lengths ? [...lengths] : [], total: 0 };
+  if (lengths && own.lengths.length !== own.buffers.length) {
+    const count = `${own.buffers.length} buffers. Received ${own.lengths.length}`;
+    throw errors.invalidArgValue('lengths', `must have one length for each of the ${count}`);
   }
-  const own = { buffers: new Array(count), lengths: new Array(count), total: 0 };
-  for (let i = 0; i < count; i++) {
-    const item = buffers[i];
-    const size = buffer(`buffers[${i}]`, item);
-    const part = lengths ? lengths[i] : size;
-    length(`lengths[${i}]`, part, size);
-    own.buffers[i] = item;
-    own.lengths[i] = part;
-    own.total += part;
+  for (let i = 0; i < own.buffers.length; i++) {
+    const size = buffer(`buffers[${i}]`, own.buffers[i]);
+    if (lengths) length(`lengths[${i}]`, own.lengths[i], size);
+    else own.lengths.push(size);
+    own.total += own.lengths[i];
   }
   return own;
 }
@@ -140,6 +122,5 @@ module.exports = {
   length,
   optionalCallback,
   port,
-  sizeOf,
   slices,
 };

@@ -5,6 +5,7 @@
 const native = require('../native.js');
 const errors = require('../errors.js');
 const asyncContext = require('./async-context.js');
+const { sizeOf } = require('./bytes.js');
 const closing = require('./closing.js');
 const reactor = require('./reactor.js');
 const stage = require('./stage.js');
@@ -63,10 +64,17 @@ function writev(connection, parts, given, told, callback) {
   if (clear) drain(connection);
 }
 
-/** Whether a write may go out now: connected, not ended, and nothing waits. @param {Connection} connection */
+/**
+ * Whether a write may go out now: connected, not ended, and nothing waits.
+ *
+ * @param {Connection} connection
+ */
 function isClear(connection) {
   return (
-    connection._state === states.OPEN && !connection._ending && connection._writes.head === null
+    connection._state === states.OPEN &&
+    connection._writes.head === null &&
+    !connection._ending &&
+    connection._failure === null
   );
 }
 
@@ -113,10 +121,9 @@ function makeRequest(connection, data, left, given, told, callback) {
  * @param {Request} request
  */
 function writeLater(connection, request) {
-  if (connection._ending) {
-    refuse(connection, request, errors.writeAfterEnd());
-  } else if (connection._state > states.OPEN || connection._closeOnceConnected) {
-    refuse(connection, request, errors.streamDestroyed('write'));
+  const refusal = whyRefused(connection);
+  if (refusal !== null) {
+    refuse(connection, request, refusal);
   } else if (request.left > 0 || !isClear(connection)) {
     connection._writes.push(request);
     connection._hold();
@@ -128,14 +135,37 @@ function writeLater(connection, request) {
 }
 
 /**
+ * Why a write is not accepted any more, or null.
+ *
+ * @param {Connection} connection
+ */
+function whyRefused(connection) {
+  if (connection._failure !== null) return connection._failure;
+  if (connection._state > states.OPEN || connection._closeOnceConnected) {
+    return errors.streamDestroyed('write');
+  }
+  return connection._ending ? errors.writeAfterEnd() : null;
+}
+
+/**
+ * A refused write is told in its turn.
+ *
  * @param {Connection} connection
  * @param {Request} request
  * @param {Error} error
  */
 function refuse(connection, request, error) {
   request.error = error;
-  if (request.callback === null) closing.step(connection, states.UNHEARD_ERROR, error);
-  reactor.complete(request);
+  request.left = 0;
+  if (request.callback === null && connection._state <= states.OPEN) {
+    closing.step(connection, states.UNHEARD_ERROR, error);
+  }
+  if (connection._state <= states.OPEN && connection._writes.head !== null) {
+    connection._writes.push(request);
+    connection._hold();
+  } else {
+    reactor.complete(request);
+  }
 }
 
 /**
@@ -178,18 +208,15 @@ function send(connection, data, count, given, told, callback) {
 function flush() {
   const connection = stage.currentOwner();
   if (connection === null) return;
-  const length = stage.currentLength();
-  const sent = reactor.open().send(connection._id, stage.memory, 0, length);
+  const { length, sent } = stage.send();
   if (sent === length) {
-    stage.clear();
     reactor.completeAll(stage.requests);
     return;
   }
   // What is left is copied, and the requests wait behind it.
   const rest = acquire(WRITE, connection, null, null);
-  rest.data = stage.copyFrom(Math.max(sent, 0));
+  rest.data = stage.copy(Math.max(sent, 0), length);
   rest.left = rest.data.length;
-  stage.clear();
   connection._hold();
   for (let request = stage.requests.head; request !== null; request = request.next) {
     connection._hold();
@@ -221,7 +248,7 @@ function afterSend(connection, request, sent) {
     reactor.complete(request);
     return true;
   }
-  closing.teardown(connection, errors.transfer(sent, 'write'));
+  closing.fail(connection, errors.transfer(sent, 'write'));
   return false;
 }
 
@@ -287,15 +314,15 @@ function drainSmall(connection) {
   let request = connection._writes.head;
   while (request !== null && isSmall(request) && stage.hasRoom(request.left)) {
     const end = request.start + request.left;
-    if (request.data.length < end) break; // It was detached or shrunk; it is sent alone, to fail.
+    if (sizeOf(request.data) < end) break; // It was detached or shrunk; it is sent alone, to fail.
     stage.add(connection, request.data, request.start, request.left);
     request = request.next;
   }
-  const length = stage.currentLength();
-  stage.clear();
   const head = /** @type {Request} */ (connection._writes.head);
-  if (length === 0) return afterSend(connection, head, sendWaiting(connection, head));
-  let sent = reactor.open().send(connection._id, stage.memory, 0, length);
+  if (stage.currentOwner() === null) {
+    return afterSend(connection, head, sendWaiting(connection, head));
+  }
+  let { sent } = stage.send();
   if (sent < 0) return afterSend(connection, head, sent);
   for (request = head; request !== null && sent > 0; request = request.next) {
     const count = Math.min(sent, request.left);

@@ -8,6 +8,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::ffi::{c_int, c_void};
+use std::io;
 use std::os::fd::AsRawFd;
 use std::ptr;
 
@@ -136,7 +137,9 @@ impl Environment {
         }
         this.cleanup.set(cleanup);
         this.poll.start_poll(on_readable)?;
+        // Each lives as long as there is something to wait for; JavaScript says when.
         this.poll.keep_alive(false);
+        this.idle.keep_alive(false);
         Ok(environment)
     }
 
@@ -268,17 +271,22 @@ impl Environment {
         }
     }
 
-    /// Sends what JavaScript left in the stage when it was stopped, as far as the kernel takes it.
-    fn flush_stage(&self) {
-        self.in_scope(|| {
-            let Some((words, stage)) = self.shared() else { return };
-            let owner = Id::from_bits(words[Layout::STAGE_OWNER]);
-            let staged = usize::try_from(words[Layout::STAGE_LENGTH]).unwrap_or(0);
-            if let Some(bytes) = stage.get(..staged).filter(|bytes| !bytes.is_empty()) {
-                // Nobody is left to hear of an error.
-                let _ = self.reactor.borrow_mut().send(owner, bytes);
-            }
-        });
+    /// Sends what is staged and says how much the kernel took. The stage is empty before the bytes
+    /// leave, so that they do not leave twice, wherever JavaScript is stopped.
+    ///
+    /// A handle scope must be open.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Reactor::send`].
+    pub fn send_stage(&self) -> io::Result<usize> {
+        let Some((words, stage)) = self.shared() else { return Ok(0) };
+        let owner = Id::from_bits(words[Layout::STAGE_OWNER]);
+        let length = usize::try_from(std::mem::take(&mut words[Layout::STAGE_LENGTH])).unwrap_or(0);
+        match stage.get(..length) {
+            Some(bytes) if !bytes.is_empty() => self.reactor.borrow_mut().send(owner, bytes),
+            _ => Ok(0),
+        }
     }
 
     fn in_scope(&self, body: impl FnOnce()) {
@@ -350,7 +358,8 @@ unsafe extern "C" fn on_cleanup(
 ) {
     // SAFETY: the pointer that `open` registered; freed by `on_closed` alone.
     let environment = unsafe { &*environment.cast::<Environment>() };
-    environment.flush_stage();
+    // Nobody is left to hear of an error.
+    environment.in_scope(|| drop(environment.send_stage()));
     for reference in [environment.shared, environment.dispatch, environment.receiver] {
         // SAFETY: made by `open`, deleted once.
         unsafe { sys::napi_delete_reference(environment.env, reference) };

@@ -17,7 +17,7 @@ use crate::net::{Id, ListenOptions, Reactor, SocketOptions, parse_address};
 const MAX_SLICES: usize = 1024;
 
 /// What `open` gives an object with these functions.
-const FUNCTIONS: [(&CStr, Callback); 14] = [
+const FUNCTIONS: [(&CStr, Callback); 15] = [
     (c"connect", connect),
     (c"finishConnect", finish_connect),
     (c"listen", listen),
@@ -25,6 +25,7 @@ const FUNCTIONS: [(&CStr, Callback); 14] = [
     (c"recv", recv),
     (c"atEnd", at_end),
     (c"send", send),
+    (c"sendStage", send_stage),
     (c"sendv", sendv),
     (c"shutdown", shutdown),
     (c"close", close),
@@ -230,12 +231,25 @@ unsafe extern "C" fn send(env: sys::napi_env, info: sys::napi_callback_info) -> 
     }
 }
 
+/// `sendStage()`: how many of the staged bytes the kernel took. The stage is empty afterwards.
+unsafe extern "C" fn send_stage(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    // SAFETY: a call of one of `FUNCTIONS`.
+    unsafe {
+        on_environment(env, info, |environment, []| {
+            raw::number(env, raw::outcome(environment.send_stage()))
+        })
+    }
+}
+
 /// `sendv(id, buffers, lengths, first, skip)`: how many bytes the kernel took of the first
 /// `lengths[i]` bytes of each `buffers[i]`, from buffer `first` on and without the `skip` bytes at
 /// its start. At most [`MAX_SLICES`] buffers are looked at.
 unsafe extern "C" fn sendv(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
-    // SAFETY: a call of one of `FUNCTIONS`. The slices go to the kernel and are gone on return;
-    // reading the elements of an array that lib/ made runs no JavaScript.
+    // SAFETY: a call of one of `FUNCTIONS`. Reading an element may run JavaScript, so all are read
+    // before the first slice is made; the slices go to the kernel and are gone on return.
     unsafe {
         on_reactor(env, info, |reactor, [id, buffers, lengths, first, skip]| {
             let (Some(count), Some(first), Some(skip)) =
@@ -244,17 +258,16 @@ unsafe extern "C" fn sendv(env: sys::napi_env, info: sys::napi_callback_info) ->
                 return -libc::EINVAL;
             };
             let first = u32::try_from(first).unwrap_or(0);
-            let mut slices = Vec::with_capacity(MAX_SLICES.min(count as usize));
-            for index in (first..count).take(MAX_SLICES) {
-                let slice = buffers.element(index).and_then(|buffer| buffer.bytes());
-                let length = lengths.element(index).and_then(|length| length.index());
+            let parts = (first..count).take(MAX_SLICES).map(|index| {
+                let length = lengths.element(index)?.index()?;
                 let start = if index == first { skip } else { 0 };
-                let (Some(slice), Some(length)) = (slice, length) else { return BUFFER_GONE };
-                match slice.get(start..length) {
-                    Some(bytes) => slices.push(IoSlice::new(bytes)),
-                    None => return BUFFER_GONE,
-                }
-            }
+                Some((buffers.element(index)?, start..length))
+            });
+            let Some(parts) = parts.collect::<Option<Vec<_>>>() else { return -libc::EINVAL };
+            let slices = parts
+                .into_iter()
+                .map(|(buffer, range)| Some(IoSlice::new(buffer.bytes()?.get(range)?)));
+            let Some(slices) = slices.collect::<Option<Vec<_>>>() else { return BUFFER_GONE };
             raw::outcome(reactor.send_vectored(id_of(id), &slices))
         })
     }
