@@ -97,17 +97,19 @@ export interface ServerEvents {
 export class Connection extends EventEmitter {
   constructor(server?: Server | null);
 
-  /** Whether all is over. */
+  /** Whether all is over; `close` is emitted then. */
   readonly closed: boolean;
   /** Whether our side is ended. */
   readonly finished: boolean;
   /** Whether the peer's side is ended. */
   readonly ended: boolean;
+  /** Whether a read may bring something; `false` until it is connected, though reads may wait. */
   readonly readable: boolean;
+  /** Whether a write is accepted; `false` until it is connected, though writes may wait. */
   readonly writable: boolean;
   allowHalfOpen: boolean;
 
-  /** Addresses are `undefined` before the connection, and after it unless they were asked for. */
+  /** Addresses are there while it is connected; one that was read then stays afterwards. */
   readonly localAddress: string | undefined;
   readonly localFamily: string | undefined;
   readonly localPort: number | undefined;
@@ -161,12 +163,18 @@ export class Connection extends EventEmitter {
     callback?: WritevCallback<B> | null,
   ): void;
 
-  /** Ends our side, as soon as all that was written has left. Reading goes on. */
+  /**
+   * Ends our side, as soon as all that was written has left. Reading goes on.
+   *
+   * @throws TypeError `ERR_INVALID_ARG_TYPE`
+   */
   end(callback?: ((error: SocketError | null) => void) | null): void;
 
   /**
    * Closes the connection. What the kernel has taken still arrives; what is pending fails. Before
-   * `connect` it waits for writes that were queued.
+   * `connect` it waits until the writes that were queued were handed to the kernel.
+   *
+   * @throws TypeError `ERR_INVALID_ARG_TYPE`
    */
   close(callback?: (() => void) | null): void;
 
@@ -205,7 +213,7 @@ export class Server extends EventEmitter {
   allowHalfOpen: boolean;
 
   /**
-   * Where it listens: the address that was asked for, and the port.
+   * Where it listens: the address that was asked for, or that of the name, and the port.
    *
    * @throws Error `ERR_SERVER_NOT_RUNNING`
    */
@@ -215,8 +223,9 @@ export class Server extends EventEmitter {
    * Listens on `port` (a number or digits; 0 or none takes any free one) of `address` (an IPv4 or
    * IPv6 address or a name, by default `0.0.0.0`).
    *
+   * @throws TypeError `ERR_INVALID_ARG_TYPE`
    * @throws RangeError `ERR_SOCKET_BAD_PORT`
-   * @throws Error `ERR_SERVER_ALREADY_LISTEN`
+   * @throws Error `ERR_SERVER_ALREADY_LISTEN`, `ERR_FEATURE_UNAVAILABLE_ON_PLATFORM`
    */
   listen(onlistening?: () => void): void;
   listen(port: number | string | null | undefined, onlistening?: () => void): void;
@@ -226,7 +235,12 @@ export class Server extends EventEmitter {
     onlistening?: (() => void) | null,
   ): void;
 
-  /** Listens no more. Connections stay as they are. */
+  /**
+   * Listens no more. Connections stay as they are, and are not waited for. The callback gets
+   * `ERR_SERVER_NOT_RUNNING` where the server did not listen.
+   *
+   * @throws TypeError `ERR_INVALID_ARG_TYPE`
+   */
   close(callback?: ((error?: SocketError | null) => void) | null): void;
 
   /** Listening keeps the process alive; the default. */
@@ -246,7 +260,11 @@ export class Server extends EventEmitter {
   ): this;
 }
 
-/** Makes a server; `onconnection` hears its `connection` event. */
+/**
+ * Makes a server; `onconnection` hears its `connection` event.
+ *
+ * @throws TypeError `ERR_INVALID_ARG_TYPE`
+ */
 export function createServer(onconnection?: (connection: Connection) => void): Server;
 export function createServer(
   options: ServerOptions | null | undefined,
@@ -257,7 +275,10 @@ export function createServer(
  * Connects to `port` of `host` (an address or a name, by default `127.0.0.1`). Reads and writes may
  * be called at once; they wait for the connection.
  *
+ * @throws TypeError `ERR_INVALID_ARG_TYPE`
  * @throws RangeError `ERR_SOCKET_BAD_PORT`
+ * @throws Error `ERR_FEATURE_UNAVAILABLE_ON_PLATFORM`; a system error where there are no sockets at
+ *   all, as for want of descriptors
  */
 export function connect(
   port: number | string,

@@ -17,7 +17,8 @@ const WARMUP = 0.3;
 const RESULTS = path.join(__dirname, 'results');
 
 /** @param {import('./lib/options').Options} options */
-async function run({ scenarios, cycles, seconds, out }) {
+async function run({ scenarios, cycles, seconds, publish, out }) {
+  const ending = publish ? 'json' : 'local.json';
   const progress = new Progress();
   const say = (/** @type {string} */ text) => progress.step(text);
   installPeers(say);
@@ -41,7 +42,7 @@ async function run({ scenarios, cycles, seconds, out }) {
     const summary = summarize(samples);
     process.stdout.write(`\n${formatSummary(scenario, summary)}`);
     const result = { scenario, settings, machine, summary, samples: Object.fromEntries(samples) };
-    if (out === undefined) write(path.join(RESULTS, `${scenario.name}.json`), result);
+    if (out === undefined) write(path.join(RESULTS, `${scenario.name}.${ending}`), result);
     results.push(result);
   }
   if (out !== undefined) write(path.resolve(out), results);

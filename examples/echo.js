@@ -171,7 +171,7 @@ class Display {
     ].join('  ');
     this.last = now;
     this.seen = { messages, bytes };
-    process.stdout.write(this.live ? `\r${line}\x1b[K` : `${line}\n`);
+    process.stdout.write(this.live ? `\r${fit(line)}\x1b[K` : `${line}\n`);
   }
 
   sampleRss() {
@@ -182,7 +182,7 @@ class Display {
 
   /** The latest rates, as high as they are; as many as the line has room for. */
   sparkline() {
-    const room = Math.min(24, (process.stdout.columns ?? 80) - 54);
+    const room = Math.min(24, width() - 54);
     const rates = room > 0 ? this.rates.slice(-room) : [];
     const most = Math.max(...rates);
     const bars = rates.map((rate) => '▁▂▃▄▅▆▇█'[Math.floor((rate / most) * 7)] ?? '▁').join('');
@@ -195,6 +195,12 @@ class Display {
     if (this.live) process.stdout.write('\r\x1b[K');
   }
 }
+
+/** How many columns there are; a terminal that does not know says 0. */
+const width = () => process.stdout.columns || 80;
+
+/** A line that does not wrap. Only a whole one has colours. @param {string} line */
+const fit = (line) => (width() < 54 ? line.slice(0, width() - 1) : line);
 
 /** @param {Client[]} clients */
 function total(clients) {

@@ -10,7 +10,9 @@ const USAGE = `Usage: node benchmark/run.js [options]
   --cycles N       rounds in which each server gets one slice (8)
   --seconds S      length of a slice (0.4)
   --quick          3 cycles of 0.2 s: to see that it works, not to quote
-  --out FILE       write all results to FILE instead of benchmark/results/SCENARIO.json
+  --publish        write to benchmark/results/SCENARIO.json, which git keeps, instead of
+                   SCENARIO.local.json beside it, which it does not
+  --out FILE       write all results to FILE instead
   --help           this text
 
 Scenarios:
@@ -25,6 +27,7 @@ ${SCENARIOS.map(({ name, description }) => `  ${name.padEnd(18)} ${description}`
  * @property {Scenario[]} scenarios with the servers that were chosen
  * @property {number} cycles
  * @property {number} seconds
+ * @property {boolean} publish
  * @property {string} [out]
  */
 
@@ -44,6 +47,7 @@ function parseOptions(args) {
       cycles: { type: 'string' },
       seconds: { type: 'string' },
       quick: { type: 'boolean', default: false },
+      publish: { type: 'boolean', default: false },
       out: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
@@ -59,7 +63,14 @@ function parseOptions(args) {
   const scenarios = chooseScenarios(values.scenario).map((scenario) =>
     values.peers === undefined ? scenario : withPeers(scenario, values.peers.split(',')),
   );
-  return { help: values.help, scenarios, cycles, seconds, out: values.out };
+  return {
+    help: values.help,
+    scenarios,
+    cycles,
+    seconds,
+    publish: values.publish,
+    out: values.out,
+  };
 }
 
 /** @param {string} list */
