@@ -65,8 +65,6 @@ function reasonOf(error) {
  * @property {() => string} version
  * @property {(shared: Uint8Array, dispatch: (events: number) => boolean, receiver: object) => NativeReactor | number} openReactor
  * @property {number} EAGAIN
- * @property {number} EMFILE
- * @property {number} ENFILE
  * @property {number} ECONNABORTED
  * @property {number} BUFFER_GONE the buffer was detached, or became too short, while it was lent
  * @property {number} INDEX_MASK the bits of an id that say where its socket is kept

@@ -28,6 +28,20 @@ function run(program) {
   };
 }
 
+/** A server of node:net that gathers all that its first connection sends. */
+async function startReceiver() {
+  const server = net.createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const received = once(server, 'connection').then(async ([socket]) => {
+    server.close();
+    let text = '';
+    for await (const chunk of socket) text += chunk;
+    return text;
+  });
+  return { port: /** @type {net.AddressInfo} */ (server.address()).port, received };
+}
+
 /** @param {string} program in which `oxwire` and `parentPort` are there */
 function startWorker(program) {
   const script = `const oxwire = require(${ROOT});
@@ -133,15 +147,7 @@ test('the process ends with what was written last, and the code it was given', a
     `client.write('b'); client.write('ye'); process.exitCode = 7;`,
     `client.write('b', () => { client.write('y'); client.write('e'); process.exit(7); });`,
   ]) {
-    const server = net.createServer();
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = /** @type {net.AddressInfo} */ (server.address());
-    const received = once(server, 'connection').then(async ([socket]) => {
-      let text = '';
-      for await (const chunk of socket) text += chunk;
-      return text;
-    });
+    const { port, received } = await startReceiver();
     const script = `const oxwire = require(${ROOT});
       const client = oxwire.connect(${port});
       client.on('connect', () => { ${program} });`;
@@ -149,7 +155,6 @@ test('the process ends with what was written last, and the code it was given', a
     const [code] = await once(child, 'exit');
     assert.strictEqual(code, 7, program);
     assert.strictEqual(await received, 'bye', program);
-    server.close();
   }
 });
 
@@ -234,12 +239,8 @@ test('a worker may be terminated with any socket in it, again and again', async 
 
 test('a worker that is terminated as it writes sends nothing twice', async () => {
   // Numbered records, several a turn; what arrives is a prefix of what was written.
-  const server = net.createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = /** @type {net.AddressInfo} */ (server.address());
   for (let run = 0; run < 40; run++) {
-    const connected = once(server, 'connection');
+    const { port, received } = await startReceiver();
     const worker = startWorker(`
       const client = oxwire.connect(${port});
       let number = 0;
@@ -253,30 +254,15 @@ test('a worker that is terminated as it writes sends nothing twice', async () =>
         })(null);
       });`);
     await once(worker, 'message');
-    const [socket] = await connected;
-    const received = (async () => {
-      let text = '';
-      for await (const chunk of socket) text += chunk;
-      return text;
-    })();
     for (let i = 0; i < run; i++) await new Promise((resolve) => setImmediate(resolve));
     await worker.terminate();
     const records = (await received).match(/.{16}/g) ?? [];
     records.forEach((record, number) => assert.strictEqual(Number(record), number));
   }
-  server.close();
 });
 
 test('what a terminated worker had staged is sent', async () => {
-  const server = net.createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = /** @type {net.AddressInfo} */ (server.address());
-  const received = once(server, 'connection').then(async ([socket]) => {
-    let text = '';
-    for await (const chunk of socket) text += chunk;
-    return text;
-  });
+  const { port, received } = await startReceiver();
   const worker = startWorker(`
     const client = oxwire.connect(${port});
     client.on('connect', () => {
@@ -288,7 +274,6 @@ test('what a terminated worker had staged is sent', async () => {
   await once(worker, 'message');
   await worker.terminate();
   assert.strictEqual(await received, 'direct, staged');
-  server.close();
 });
 
 test('two copies of the library in one process do not disturb each other', async () => {

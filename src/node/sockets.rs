@@ -40,8 +40,6 @@ pub fn export(env: sys::napi_env, exports: sys::napi_value) {
     raw::set_function(env, exports, c"openReactor", open_reactor, std::ptr::null_mut());
     for (name, value) in [
         (c"EAGAIN", -libc::EAGAIN),
-        (c"EMFILE", -libc::EMFILE),
-        (c"ENFILE", -libc::ENFILE),
         (c"ECONNABORTED", -libc::ECONNABORTED),
         (c"BUFFER_GONE", BUFFER_GONE),
         (c"INDEX_MASK", Id::MAX_INDEX as i32),
