@@ -274,6 +274,21 @@ test('a Connection that was never connected closes', async () => {
   await closed(connection);
 });
 
+test('noDelay is on unless it is switched off', async (t) => {
+  // What the native half makes of it, a test in Rust says.
+  const server = await listen(t);
+  const native = require('../../lib/net/reactor').open();
+  const seen = [];
+  t.mock.method(native, 'connect', (_address, _port, noDelay) => {
+    seen.push(noDelay);
+    return -os.constants.errno.ECONNREFUSED;
+  });
+  for (const noDelay of [undefined, null, true, 1, false, 0]) {
+    oxwire.connect(server.address().port, { noDelay: /** @type {any} */ (noDelay) }).destroy();
+  }
+  assert.deepStrictEqual(seen, [true, true, true, true, false, false]);
+});
+
 test('wrong arguments are thrown', () => {
   const connect = /** @type {any} */ (oxwire.connect);
   for (const port of [-1, 65536, 83616, 1.5, NaN, '', 'http', '1x', undefined, null, 2 ** 40]) {

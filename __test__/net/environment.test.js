@@ -100,6 +100,29 @@ test('idle, it does not keep the process alive', () => {
   }
 });
 
+test('a callback that is due keeps the process alive until it has run', () => {
+  const { status, stdout, stderr } = run(`
+    const { Worker } = require('worker_threads');
+    const peer = new Worker(\`
+      const server = require('net').createServer((socket) => socket.resume());
+      server.listen(0, '127.0.0.1', () => {
+        require('worker_threads').parentPort.postMessage(server.address().port);
+      });\`, { eval: true });
+    peer.on('message', (port) => {
+      peer.unref();
+      const client = oxwire.connect(port);
+      client.on('connect', () => setTimeout(() => {
+        client.write('at once');
+        client.write('staged', () => {
+          console.log('staged');
+          client.close(() => console.log('closed'));
+          client.on('close', () => console.log('close'));
+        });
+      }, 20));
+    });`);
+  assert.deepStrictEqual([status, stderr, stdout], [0, '', 'staged\nclosed\nclose\n']);
+});
+
 test('a listening server, a pending read and a blocked write keep the process alive', async () => {
   const programs = {
     'a listening server': `

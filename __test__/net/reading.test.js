@@ -216,6 +216,20 @@ test('a write that meets the reset does not swallow the bytes before it', async 
   }
 });
 
+test('an empty read does not swallow the reset', async (t) => {
+  const { connection, blockUntilReset } = await connectToResetter(t);
+  const results = [];
+  const read = (size) =>
+    connection.read(Buffer.alloc(size), (error, _buffer, count) =>
+      results.push(error?.code ?? count),
+    );
+  connection.write('x');
+  blockUntilReset();
+  for (const size of [0, 100, 0, 100]) read(size);
+  while (!connection.closed) await turns(1);
+  assert.deepStrictEqual(results, ['ERR_INVALID_ARG_VALUE', 10, 'ECONNRESET', 'ECONNRESET']);
+});
+
 test('a read that fails is told before a later one that succeeds', async (t) => {
   const { client, peer } = await pair(t);
   peer.write('hello');

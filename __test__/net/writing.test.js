@@ -414,6 +414,40 @@ test('more than stage and kernel hold waits, and nothing overtakes it', async (t
   assert.strictEqual(completed, 4000);
 });
 
+test('what is staged stays with its connection when the stack runs out', async (t) => {
+  const a = await pair(t);
+  const b = await pair(t);
+  // `b` writes as near to the end of the stack as it can, and has to send off what `a` has staged.
+  const write = () => {
+    try {
+      b.client.write('b');
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  let written = false;
+  function deep() {
+    try {
+      deep();
+    } catch {
+      // The end of the stack.
+    }
+    written ||= write();
+  }
+  let expected = 0;
+  for (let round = 0; round < 100; round++) {
+    for (let i = 0; i < 3; i++, expected++) a.client.write('a');
+    written = false;
+    deep();
+    await turn();
+  }
+  a.client.end();
+  b.client.end();
+  assert.strictEqual((await readAll(a.peer)).toString(), 'a'.repeat(expected));
+  assert.match((await readAll(b.peer)).toString(), /^b+$/);
+});
+
 test('a write above 4 KiB sends off the stage and goes at once', async (t) => {
   const { client, peer } = await pair(t);
   client.write('a');

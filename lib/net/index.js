@@ -44,7 +44,7 @@ function connect(port, host, options) {
   validate.host('host', name);
   const connection = new Connection();
   connection.allowHalfOpen = !!options?.allowHalfOpen;
-  connection._connect(number, name, options?.noDelay ?? true);
+  connection._connect(number, name, Boolean(options?.noDelay ?? true));
   return connection;
 }
 

@@ -57,7 +57,7 @@ let proceeding = null;
 let ringNext = 0;
 let ringEnd = 0;
 
-/** How many sockets and servers want the process to live, and whether completions do. */
+/** How many sockets and servers want the process to live, and whether what is due does. */
 let alive = 0;
 let dueRefed = false;
 /** Whether the event loop was told to. */
@@ -119,16 +119,15 @@ function unregister(id) {
 /** The callback, or step, of a request is due in the next round. @param {import('./request.js').Request} request */
 function complete(request) {
   done.push(request);
-  if (request.socket._refed) dueRefed = true;
-  schedule();
+  schedule(request.socket);
 }
 
 /** Moves a whole queue of one socket there. @param {Queue} queue */
 function completeAll(queue) {
   if (queue.head === null) return;
-  if (queue.head.socket._refed) dueRefed = true;
+  const { socket } = queue.head;
   done.append(queue);
-  schedule();
+  schedule(socket);
 }
 
 /** Runs a queue before anything else of the round under way; only for a step. @param {Queue} queue */
@@ -148,11 +147,21 @@ function list(handle) {
   if (listedTail === null) listedHead = handle;
   else listedTail._nextListed = handle;
   listedTail = handle;
-  schedule();
+  wake();
 }
 
-/** There will be a round in the next turn. */
-function schedule() {
+/**
+ * There will be a round in the next turn, and the process waits for it if it waits for the handle.
+ *
+ * @param {import('./handle.js')} handle
+ */
+function schedule(handle) {
+  if (handle._refed) dueRefed = true;
+  wake();
+}
+
+/** There will be a round, if nothing ends the process before. */
+function wake() {
   if (dispatching) return; // Its result tells.
   open().schedule();
   syncAlive();
@@ -222,6 +231,7 @@ function dispatch(events) {
   flushStage();
   turn = (turn + 1) | 0;
   dispatching = false;
+  if (done.head === null) dueRefed = false; // Nothing is staged either.
   syncAlive();
   return done.head !== null || listedHead !== null;
 }
@@ -267,5 +277,6 @@ module.exports = {
   schedule,
   stage,
   unregister,
+  wake,
   words,
 };

@@ -72,16 +72,29 @@ function receive(connection) {
     fail(connection, errors.bufferGone());
   } else if (count === native.EAGAIN && connection._failure === null) {
     connection._ready = false;
-  } else if (count === 0 && connection._failure === null) {
-    peerEnded(connection);
   } else {
-    const isOwn = count < 0 && count !== native.EAGAIN;
-    const error = isOwn ? errors.system(count, 'read') : connection._failure;
-    const request = connection._reads.shift();
-    connection._failureHeard = true;
-    closing.teardown(connection, error);
-    tell(request, error);
+    endReading(connection, count);
   }
+}
+
+/**
+ * The kernel has no more bytes: the peer has ended its side, or there is no connection any more.
+ *
+ * @param {Connection} connection
+ * @param {number} code 0 or an error
+ */
+function endReading(connection, code) {
+  // After a failure the kernel says that this is the end; it is not.
+  if (code === 0 && connection._failure === null) {
+    peerEnded(connection);
+    return;
+  }
+  const isOwn = code < 0 && code !== native.EAGAIN;
+  const error = isOwn ? errors.system(code, 'read') : connection._failure;
+  const request = connection._reads.shift();
+  connection._failureHeard = true;
+  closing.teardown(connection, error);
+  tell(request, error);
 }
 
 /**
@@ -128,9 +141,13 @@ function fail(connection, error) {
  */
 function receiveNothing(connection) {
   const { left } = /** @type {Request} */ (connection._reads.head);
-  if (left > 0) fail(connection, errors.bufferGone());
-  else if (reactor.open().atEnd(connection._id) === 1) peerEnded(connection);
-  else fail(connection, errors.emptyRead());
+  if (left > 0) {
+    fail(connection, errors.bufferGone());
+    return;
+  }
+  const atEnd = reactor.open().atEnd(connection._id);
+  if (atEnd === 0) fail(connection, errors.emptyRead());
+  else endReading(connection, atEnd === 1 ? 0 : atEnd);
 }
 
 /**

@@ -28,7 +28,7 @@ class Server extends Handle {
     this.connections = [];
     this.allowHalfOpen = !!options?.allowHalfOpen;
 
-    this._noDelay = options?.noDelay ?? true;
+    this._noDelay = Boolean(options?.noDelay ?? true);
     /** What it listens on. @type {import('../../index.js').AddressInfo | null} */
     this._address = null;
     /** Whether there may be something to accept. */

@@ -55,7 +55,7 @@ function hasRoom(count) {
  * @param {number} count at most SMALL, and there is room for it
  */
 function add(socket, data, start, count) {
-  const length = words[LENGTH];
+  const length = owner === null ? 0 : words[LENGTH];
   owner = socket;
   if (count <= TINY) for (let i = 0; i < count; i++) stage[length + i] = data[start + i];
   else if (count === sizeOf(data)) stage.set(data, length);
@@ -73,8 +73,9 @@ function add(socket, data, start, count) {
  */
 function send() {
   const length = words[LENGTH];
-  owner = null;
   const sent = open().sendStage();
+  // Not before: near the limit of the stack the call may not have been made.
+  owner = null;
   return { length, sent };
 }
 

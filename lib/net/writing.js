@@ -178,7 +178,7 @@ function refuse(connection, request, error) {
  */
 function addToStage(connection, data, count, given, told, callback) {
   stage.add(connection, data, 0, count);
-  reactor.schedule();
+  reactor.schedule(connection);
   if (callback === null) return;
   stage.requests.push(makeRequest(connection, data, 0, given, told, callback));
 }
@@ -194,7 +194,7 @@ function addToStage(connection, data, count, given, told, callback) {
 function send(connection, data, count, given, told, callback) {
   const sent = reactor.open().send(connection._id, data, 0, count);
   if (sent === count) {
-    if (callback === null) reactor.schedule();
+    if (callback === null) reactor.wake();
     else reactor.complete(makeRequest(connection, data, 0, given, told, callback));
     return;
   }

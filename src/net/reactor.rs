@@ -313,6 +313,23 @@ mod tests {
     }
 
     #[test]
+    fn no_delay_is_set_at_both_ends_or_at_none() {
+        for no_delay in [true, false] {
+            let mut reactor = Reactor::new().unwrap();
+            let options = SocketOptions { no_delay };
+            let listening = ListenOptions { socket: options, ..ListenOptions::default() };
+            let listener = reactor.listen(any_port(), listening).unwrap();
+            let address = reactor.local_address(listener).unwrap();
+            let client = reactor.connect(address, options).unwrap();
+            wait_for(&mut reactor, listener, Readiness::READABLE);
+            let accepted = reactor.accept(listener).unwrap();
+            for id in [client, accepted] {
+                assert_eq!(reactor.socket(id).unwrap().no_delay().unwrap(), no_delay);
+            }
+        }
+    }
+
+    #[test]
     fn ipv6_listens_for_both_families_unless_told_otherwise() {
         for (ipv6_only, reached) in [(false, true), (true, false)] {
             let mut reactor = Reactor::new().unwrap();

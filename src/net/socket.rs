@@ -135,6 +135,15 @@ impl Socket {
         self.inner.shutdown(Shutdown::Write)
     }
 
+    /// Whether small segments are sent at once.
+    ///
+    /// # Errors
+    ///
+    /// What `getsockopt` reports.
+    pub fn no_delay(&self) -> io::Result<bool> {
+        self.inner.tcp_nodelay()
+    }
+
     /// The address at this end.
     ///
     /// # Errors
