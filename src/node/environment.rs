@@ -223,7 +223,10 @@ impl Environment {
                 break;
             }
             if !self.report_exception() {
-                break; // The environment is being stopped; no JavaScript runs any more.
+                // The environment is being stopped, or something behind the dispatch failed. Had it
+                // more to do, there is to be a round, if there is to be anything.
+                self.schedule();
+                break;
             }
             events = RESUME;
         }
