@@ -119,7 +119,8 @@ function takeRead(connection) {
   const request = connection._reads.shift();
   connection._letGo();
   const next = connection._reads.head;
-  const goesOn = next !== null ? connection._ready || next.data.length === 0 : connection._hungUp; // Without another read there may be an end to notice.
+  // Without another read there may still be an end to notice.
+  const goesOn = next === null ? connection._hungUp : connection._ready || next.left === 0;
   if (goesOn) reactor.list(connection);
   return request;
 }
