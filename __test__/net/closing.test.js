@@ -100,6 +100,40 @@ test('what is called between close and its event is told before the event, in or
   ]);
 });
 
+test('what a callback of the closing calls is told before the event', async (t) => {
+  const { client } = await pair(t);
+  const log = [];
+  await fill(client);
+  client.read(Buffer.alloc(1), () => log.push('read'));
+  client.write('x', () => {
+    assert.strictEqual(client.closed, false);
+    client.write('y', () => log.push('write'));
+    client.end(() => log.push('end'));
+    client.close(() => log.push('close callback'));
+  });
+  client.on('close', () => log.push('close'));
+  client.close();
+  await closed(client);
+  assert.deepStrictEqual(log, ['write', 'end', 'close callback', 'read', 'close']);
+});
+
+test('who awaits a failed read is in time for close', async (t) => {
+  const { connection, socket } = await pairWithNode(t);
+  const pending = read(connection);
+  socket.resetAndDestroy();
+  await assert.rejects(pending, { code: 'ECONNRESET' });
+  await closed(connection);
+});
+
+test('destroy takes a falsy value for no error', async (t) => {
+  for (const value of [undefined, null, false, 0, '']) {
+    const { client } = await pair(t);
+    const pending = read(client);
+    client.destroy(/** @type {any} */ (value));
+    await assert.rejects(pending, { code: 'ERR_SOCKET_CLOSED' });
+  }
+});
+
 test('end twice succeeds twice', async (t) => {
   const { client, peer } = await pair(t, { allowHalfOpen: true });
   const results = [];

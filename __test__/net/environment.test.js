@@ -112,7 +112,9 @@ test('a callback that is due keeps the process alive until it has run', () => {
       peer.unref();
       const client = oxwire.connect(port);
       client.on('connect', () => setTimeout(() => {
-        client.write('at once');
+        client.unref();
+        client.write('at once', () => console.log('refed again'));
+        client.ref();
         client.write('staged', () => {
           console.log('staged');
           client.close(() => console.log('closed'));
@@ -120,7 +122,8 @@ test('a callback that is due keeps the process alive until it has run', () => {
         });
       }, 20));
     });`);
-  assert.deepStrictEqual([status, stderr, stdout], [0, '', 'staged\nclosed\nclose\n']);
+  const expected = 'refed again\nstaged\nclosed\nclose\n';
+  assert.deepStrictEqual([status, stderr, stdout], [0, '', expected]);
 });
 
 test('a listening server, a pending read and a blocked write keep the process alive', async () => {

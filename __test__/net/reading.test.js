@@ -6,7 +6,15 @@ const { once } = require('events');
 const { test } = require('node:test');
 const { Worker } = require('worker_threads');
 const oxwire = require('../..');
-const { logEvents, pair, pairWithNode, read, readAll, turns } = require('../support/sockets');
+const {
+  closed,
+  logEvents,
+  pair,
+  pairWithNode,
+  read,
+  readAll,
+  turns,
+} = require('../support/sockets');
 
 test('a read gives its own buffer back with what has arrived', async (t) => {
   const { client, peer } = await pair(t);
@@ -226,7 +234,7 @@ test('an empty read does not swallow the reset', async (t) => {
   connection.write('x');
   blockUntilReset();
   for (const size of [0, 100, 0, 100]) read(size);
-  while (!connection.closed) await turns(1);
+  await closed(connection);
   assert.deepStrictEqual(results, ['ERR_INVALID_ARG_VALUE', 10, 'ECONNRESET', 'ECONNRESET']);
 });
 

@@ -203,7 +203,7 @@ class Connection extends Handle {
    */
   destroy(error = null) {
     if (stage.currentOwner() === this) writing.flush();
-    closing.teardown(this, error);
+    closing.teardown(this, error || null);
     return this;
   }
 

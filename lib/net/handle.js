@@ -27,6 +27,7 @@ class Handle extends EventEmitter {
    */
   ref() {
     if (!this._refed && this._pending > 0) reactor.hold();
+    if (!this._refed) reactor.holdDue();
     this._refed = true;
     return this;
   }

@@ -135,11 +135,6 @@ function runNext(queue) {
   running.prepend(queue);
 }
 
-/** Runs a queue after everything else of the round under way; only for a step. @param {Queue} queue */
-function runLast(queue) {
-  running.append(queue);
-}
-
 /** The handle is still ready: it goes on in the next round. @param {Handle} handle */
 function list(handle) {
   if (handle._listed) return;
@@ -170,6 +165,12 @@ function wake() {
 /** One more wants the process to live. */
 function hold() {
   alive++;
+  if (!dispatching) syncAlive();
+}
+
+/** A handle waits again: so does the process, for what is due. */
+function holdDue() {
+  if (done.head !== null) dueRefed = true;
   if (!dispatching) syncAlive();
 }
 
@@ -266,13 +267,13 @@ module.exports = {
   counters,
   currentTurn,
   hold,
+  holdDue,
   isLastTurn,
   letGo,
   list,
   onFlush,
   open,
   register,
-  runLast,
   runNext,
   schedule,
   stage,

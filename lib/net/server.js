@@ -135,11 +135,12 @@ class Server extends Handle {
 
   _onready() {
     this._ready = true;
-    if (this._pause === undefined) this._proceed();
+    this._proceed();
   }
 
   /** Accepts what waits, some now and the others in the next turn. */
   _proceed() {
+    if (this._pause !== undefined) return;
     for (let count = 0; count < ACCEPTS_PER_TURN && this._ready && this._id >= 0; count++) {
       const id = reactor.open().accept(this._id);
       if (id === native.ECONNABORTED) continue;
