@@ -54,6 +54,13 @@ test("the README's other programs run", (t) => {
   }
 });
 
+test("the README's figures are those that were measured", () => {
+  const { withFigures } = require('../benchmark/readme');
+  // Tables are laid out by the formatter: compare what is in them.
+  const compact = (/** @type {string} */ text) => text.replace(/ +/g, ' ').replace(/-{3,}/g, '---');
+  assert.strictEqual(compact(readme), compact(withFigures(readme)));
+});
+
 test('the echo example checks every byte and sums up', () => {
   const file = path.join(ROOT, 'examples/echo.js');
   const arguments_ = [file, '--seconds', '1'];

@@ -1,0 +1,65 @@
+'use strict';
+
+// Puts the published figures into the README: everything between the two marks there comes from
+// benchmark/results. `npm run bench -- --publish`, then `node benchmark/readme.js`.
+
+const { readFileSync, writeFileSync } = require('fs');
+const path = require('path');
+const { SCENARIOS } = require('./lib/scenarios');
+
+const README = path.join(__dirname, '../README.md');
+const BEGIN = '<!-- figures, from benchmark/results by benchmark/readme.js -->';
+const END = '<!-- end of figures -->';
+
+/** @param {string} name */
+function load(name) {
+  return JSON.parse(readFileSync(path.join(__dirname, 'results', `${name}.json`), 'utf8'));
+}
+
+/** @param {{ median: number, low: number, high: number }} spread */
+function cell({ median, low, high }) {
+  const digits = high < 10 ? 2 : 1;
+  return `${median.toFixed(digits)} [${low.toFixed(digits)}–${high.toFixed(digits)}]`;
+}
+
+/** The figures as the README has them. */
+function figures() {
+  const rows = SCENARIOS.map(({ name, description, unit }) => {
+    const { summary } = load(name);
+    const ratio = (/** @type {string} */ peer) => {
+      const found = summary.ratios.find((/** @type {any} */ one) => one.peer === peer);
+      return found ? cell(unit === 'byte' ? found.cpuPerGB : found.cpuPerMessage) : '–';
+    };
+    const cells = [ratio('turbo-net'), ratio('node-net'), ratio('node-net-cork')];
+    return `| ${description} | ${cells.join(' | ')} |`;
+  });
+  const { machine, settings } = load(SCENARIOS[0].name);
+  return [
+    BEGIN,
+    '',
+    'How many times as much CPU the others take for a message (of the stream, for a gigabyte): medians and [quartiles] of the ratios within a cycle. Above 1 oxwire is cheaper.',
+    '',
+    '| server | turbo-net | node:net | node:net, corked |',
+    '| --- | --- | --- | --- |',
+    ...rows,
+    '',
+    `${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, turbo-net ${machine.packages['turbo-net']}, ${machine.date.slice(0, 10)}; ${settings.cycles} slices of ${settings.seconds} s for each server, in turn; server and load generator each on a core of its own.`,
+    '',
+    END,
+  ].join('\n');
+}
+
+/**
+ * The README with the figures in their place.
+ *
+ * @param {string} readme
+ */
+function withFigures(readme) {
+  const [begin, end] = [readme.indexOf(BEGIN), readme.indexOf(END)];
+  if (begin < 0 || end < begin) throw new Error(`README.md has no place for figures: ${BEGIN}`);
+  return readme.slice(0, begin) + figures() + readme.slice(end + END.length);
+}
+
+module.exports = { figures, withFigures };
+
+if (require.main === module) writeFileSync(README, withFigures(readFileSync(README, 'utf8')));
