@@ -65,10 +65,11 @@ function strangers() {
 /** @returns {string[]} addresses of registries and folders of this machine */
 function addresses() {
   const { stdout } = capture(['npm', 'config', 'get', 'registry']);
-  const registry = URL.canParse(stdout.trim()) ? new URL(stdout).hostname : 'registry.npmjs.org';
+  const registries = URL.canParse(stdout.trim()) ? [new URL(stdout).hostname] : [];
   const home = os.homedir();
-  const forbidden = [registry, root, ...(home.length > 1 ? [`${home}/`] : []), '_authToken'];
-  const files = [...new Set([...packed, ...platformPackages, 'package-lock.json', '.npmrc'])];
+  const forbidden = [...registries, root, ...(home.length > 1 ? [`${home}/`] : []), '_authToken'];
+  const locks = ['package-lock.json', 'benchmark/package-lock.json'];
+  const files = [...new Set([...packed, ...platformPackages, '.npmrc', ...locks])];
   return files.flatMap((file) => {
     const text = read(file);
     const found = forbidden.filter((word) => text.includes(word));
