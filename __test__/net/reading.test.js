@@ -2,6 +2,7 @@
 
 const assert = require('assert');
 const os = require('os');
+const vm = require('vm');
 const { once } = require('events');
 const { test } = require('node:test');
 const { Worker } = require('worker_threads');
@@ -45,6 +46,22 @@ test('any Uint8Array can be read into, also one within a larger buffer', async (
     });
   });
   assert.deepStrictEqual([...whole], [0, 0, 1, 2, 3, 0, 0, 0]);
+});
+
+test('shared memory, and views of another realm, are as good as any', async (t) => {
+  const { client, peer } = await pair(t);
+  const shared = new Uint8Array(new SharedArrayBuffer(8));
+  const foreign = vm.runInNewContext('new Uint8Array([104, 105])');
+  peer.write(foreign);
+  peer.writev([shared.fill(33), foreign], [1, 2]);
+  assert.strictEqual((await readAll(client, 5)).toString(), 'hi!hi');
+  peer.write('x');
+  await new Promise((resolve) => {
+    client.read(shared, (error, _given, count) =>
+      resolve(assert.deepStrictEqual([error, count], [null, 1])),
+    );
+  });
+  assert.strictEqual(shared[0], 120);
 });
 
 test('reads queued together complete in order', async (t) => {
