@@ -38,12 +38,12 @@ test('events run in the context of connect and listen', async () => {
   server.on('connection', note);
   await once(server, 'listening');
   const client = storage.run('client', () => oxwire.connect(server.address().port));
+  const over = closed(client);
   for (const event of ['connect', 'end', 'finish', 'close']) client.on(event, note);
   const [peer] = await once(server, 'connection');
   client.read(Buffer.alloc(1), () => {});
   peer.end();
-  while (!client.closed) await turns(1);
-  await turns(1);
+  await over;
   const refused = storage.run('refused', () => oxwire.connect(port));
   refused.on('error', note);
   await closed(refused);

@@ -149,6 +149,7 @@ test('end twice succeeds twice', async (t) => {
 test("without allowHalfOpen the peer's end ends our side, after what was written has left", async (t) => {
   const { connection, socket } = await pairWithNode(t);
   const log = logEvents(connection);
+  const over = closed(connection);
   const size = 16 << 20;
   connection.write(Buffer.alloc(size), (error) => log.push(`write ${error}`));
   const pending = read(connection);
@@ -157,7 +158,7 @@ test("without allowHalfOpen the peer's end ends our side, after what was written
   let received = 0;
   for await (const chunk of socket) received += chunk.length;
   assert.strictEqual(received, size);
-  if (!connection.closed) await closed(connection);
+  await over;
   assert.deepStrictEqual(log, ['end', 'write null', 'finish', 'close']);
 });
 

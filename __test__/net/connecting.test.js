@@ -231,13 +231,13 @@ test('close before connect waits for what was written', async (t) => {
   const server = await listen(t);
   const client = oxwire.connect(server.address().port);
   const log = logEvents(client);
+  const over = closed(client);
   client.write('hello', (error) => log.push(`write ${error}`));
   client.close(() => log.push('close callback'));
   client.write('too late', (error) => log.push(`write ${error?.code}`));
   const [peer] = await once(server, 'connection');
   assert.strictEqual((await readAll(peer)).toString(), 'hello');
-  if (!client.closed) await closed(client);
-  await turns(2);
+  await over;
   assert.deepStrictEqual(
     log.filter((entry) => entry !== 'write ERR_STREAM_DESTROYED'),
     ['connect', 'write null', 'close callback', 'close'],

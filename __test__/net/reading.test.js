@@ -221,6 +221,7 @@ test('a write that meets the reset does not swallow the bytes before it', async 
   for (const operation of ['waiting write', 'write', 'end']) {
     const { connection, blockUntilReset } = await connectToResetter(t);
     const log = [];
+    const over = closed(connection);
     for (const event of ['end', 'error', 'close']) connection.on(event, () => log.push(event));
     connection.read(Buffer.alloc(100), function onread(error, buffer, count) {
       log.push(error ? `read ${error.code}` : `read ${buffer.toString('latin1', 0, count)}`);
@@ -231,8 +232,7 @@ test('a write that meets the reset does not swallow the bytes before it', async 
     blockUntilReset();
     if (operation === 'write') connection.write('x', onwrite);
     if (operation === 'end') connection.end(onwrite);
-    while (!connection.closed) await turns(1);
-    await turns(2);
+    await over;
     assert.deepStrictEqual(
       [log.filter((entry) => entry !== 'failed'), log.length, log.at(-1)],
       [['read last words', 'read ECONNRESET', 'close'], 4, 'close'],
