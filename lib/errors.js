@@ -37,7 +37,7 @@ function system(errno, syscall, address, port) {
   /** @type {Partial<CodedError>} */
   const details = { errno, code, syscall };
   if (address !== undefined) details.address = address;
-  if (port !== undefined) details.port = port;
+  if (port) details.port = port; // Node leaves 0 out.
   return /** @type {CodedError} */ (Object.assign(error, details));
 }
 
@@ -50,6 +50,16 @@ function system(errno, syscall, address, port) {
  */
 function transfer(code, syscall) {
   return code === native.BUFFER_GONE ? bufferGone() : system(code, syscall);
+}
+
+/**
+ * A lookup that gave no address.
+ *
+ * @param {string} hostname
+ */
+function notFound(hostname) {
+  const error = coded(Error, 'ENOTFOUND', `getaddrinfo ENOTFOUND ${hostname}`);
+  return Object.assign(error, { syscall: 'getaddrinfo', hostname });
 }
 
 /**
@@ -191,6 +201,7 @@ module.exports = {
   emptyRead,
   invalidArgType,
   invalidArgValue,
+  notFound,
   outOfRange,
   serverAlreadyListen,
   serverNotRunning,

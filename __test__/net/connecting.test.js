@@ -168,6 +168,16 @@ test('when all addresses of a name fail the error has one for each', async (t) =
   );
 });
 
+test('a lookup without an address is an error', async (t) => {
+  t.mock.method(dns, 'lookup', (_name, _options, callback) => process.nextTick(callback, null, []));
+  const client = oxwire.connect(80, 'nowhere');
+  const log = logEvents(client);
+  client.write('x', (error) => log.push(`write ${error?.code}`));
+  client.on('error', () => {});
+  await closed(client);
+  assert.deepStrictEqual(log, ['write ENOTFOUND', 'error', 'close']);
+});
+
 test('localhost connects', async (t) => {
   const server = await listen(t, null, 'localhost');
   const client = oxwire.connect(server.address().port, 'localhost');

@@ -114,6 +114,7 @@ test('a callback that is due keeps the process alive until it has run', () => {
       client.on('connect', () => setTimeout(() => {
         client.unref();
         client.write('at once', () => console.log('refed again'));
+        client.write('and staged', () => console.log('and again'));
         client.ref();
         client.write('staged', () => {
           console.log('staged');
@@ -122,7 +123,7 @@ test('a callback that is due keeps the process alive until it has run', () => {
         });
       }, 20));
     });`);
-  const expected = 'refed again\nstaged\nclosed\nclose\n';
+  const expected = 'refed again\nand again\nstaged\nclosed\nclose\n';
   assert.deepStrictEqual([status, stderr, stdout], [0, '', expected]);
 });
 

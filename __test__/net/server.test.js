@@ -88,6 +88,26 @@ test('close before listening cancels it', async () => {
   }
 });
 
+test('the listener of a listen that was cancelled or failed does not run later', async (t) => {
+  const other = await listen(t);
+  const server = oxwire.createServer();
+  server.listen(0, '127.0.0.1', () => assert.fail('cancelled'));
+  await new Promise((resolve) => server.close(resolve));
+  server.listen(other.address().port, '127.0.0.1', () => assert.fail('failed'));
+  await once(server, 'error');
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
+  server.close();
+});
+
+test("the array of connections is the program's too", async (t) => {
+  const { server, peer } = await pair(t);
+  server.connections.length = 0;
+  const closed = once(peer, 'close');
+  peer.close();
+  await closed;
+  assert.deepStrictEqual(server.connections, []);
+});
+
 test('close without listening is an error of its callback', async () => {
   const server = oxwire.createServer();
   server.on('close', () => assert.fail('nothing was closed'));

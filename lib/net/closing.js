@@ -20,11 +20,11 @@ const { Queue, acquireStep } = require('./request.js');
  * @param {Error | null} error why, or null where it is what the program wanted
  */
 function teardown(connection, error) {
-  if (connection._state >= states.CLOSING) return;
-  const wasConnecting = connection._state === states.CONNECTING;
+  if (connection._phase >= states.CLOSING) return;
+  const wasConnecting = connection._phase === states.CONNECTING;
   connection._connecting?.stop();
   clearTimeout(connection._linger);
-  connection._state = states.CLOSING;
+  connection._phase = states.CLOSING;
   connection._failure = error;
   connection.readable = false;
   if (wasConnecting) {
@@ -50,7 +50,7 @@ function teardown(connection, error) {
  * @param {Error} error
  */
 function fail(connection, error) {
-  if (connection._state >= states.CLOSING) return;
+  if (connection._phase >= states.CLOSING) return;
   if (connection._reads.head === null) {
     teardown(connection, error);
     return;
@@ -90,7 +90,7 @@ function endWriting(connection, error) {
  * @param {Error} error
  */
 function connectFailed(connection, error) {
-  if (connection._state !== states.CONNECTING) return; // It was given up meanwhile.
+  if (connection._phase !== states.CONNECTING) return; // It was given up meanwhile.
   const { _reads: reads, _writes: writes, _ends: ends } = connection;
   for (const queue of [reads, writes, ends]) giveError(connection, queue, error);
   completeInOrder(reads, writes, ends);
@@ -106,7 +106,7 @@ function connectFailed(connection, error) {
  */
 function closed(connection, unheard) {
   connection.closed = true;
-  connection._state = states.CLOSED;
+  connection._phase = states.CLOSED;
   connection._server?._removeConnection(connection);
   connection._server = null;
   const last = new Queue();
@@ -126,7 +126,7 @@ function closed(connection, unheard) {
  */
 function emitUnheard(connection, error) {
   if (connection.listenerCount('error') === 0) return;
-  asyncContext.emit(connection._context, connection, 'error', error);
+  asyncContext.emit(connection._asyncContext, connection, 'error', error);
 }
 
 /**

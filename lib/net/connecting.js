@@ -38,7 +38,7 @@ class Connecting {
   start() {
     this._connection._hold();
     lookup(this._host, (error, addresses) => {
-      if (this._connection._state !== states.CONNECTING) return;
+      if (this._connection._phase !== states.CONNECTING) return;
       this._addresses = addresses;
       if (error) closing.step(this._connection, states.CONNECT_FAILED, error);
       else this._tryNext();
@@ -53,7 +53,7 @@ class Connecting {
   /** The native socket has news. */
   onready() {
     const connection = this._connection;
-    const result = reactor.open().finishConnect(connection._id);
+    const result = reactor.open().finishConnect(connection._nativeId);
     if (result === 0) return;
     this.stop();
     if (result < 0) {
@@ -61,14 +61,14 @@ class Connecting {
       return;
     }
     connection._connecting = null;
-    connection._state = states.OPEN;
+    connection._phase = states.OPEN;
     connection.readable = true;
     connection.writable = !connection._ending;
     connection._letGo();
     writing.drain(connection);
     if (connection._closeOnceConnected) connection.close();
     else if (connection._reads.head !== null) reactor.list(connection);
-    asyncContext.emit(connection._context, connection, 'connect');
+    asyncContext.emit(connection._asyncContext, connection, 'connect');
   }
 
   _tryNext() {
@@ -77,7 +77,7 @@ class Connecting {
       const address = this._addresses[this._next++];
       const id = reactor.open().connect(address, this._port, this._noDelay);
       if (id >= 0) {
-        connection._id = id;
+        connection._nativeId = id;
         reactor.register(id, connection);
         this._giveTime();
         return;

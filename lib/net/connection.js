@@ -35,13 +35,13 @@ class Connection extends Handle {
     this.writable = false;
     this.readable = false;
 
-    this._state = states.CONNECTING;
+    this._phase = states.CONNECTING;
     this._server = server;
     /** Its place in server.connections. */
     this._index = 0;
     /** @type {Connecting | null} */
     this._connecting = null;
-    if (server !== null) this._context = server._context;
+    if (server !== null) this._asyncContext = server._asyncContext;
 
     /** Whether there may be something to receive. */
     this._ready = false;
@@ -161,7 +161,7 @@ class Connection extends Handle {
    */
   end(callback) {
     const request = this._makeRequest(END, callback);
-    if (this._state > states.OPEN || this._closeOnceConnected || this.finished) {
+    if (this._phase > states.OPEN || this._closeOnceConnected || this.finished) {
       if (request === null) return;
       request.error = this.finished ? null : errors.socketClosed();
       reactor.complete(request);
@@ -183,10 +183,10 @@ class Connection extends Handle {
   close(callback) {
     const request = this._makeRequest(CLOSE, callback);
     if (request !== null) {
-      if (this._state === states.CLOSED) reactor.complete(request);
+      if (this._phase === states.CLOSED) reactor.complete(request);
       else this._closes.push(request);
     }
-    if (this._state === states.CONNECTING && (this._writes.head !== null || this._ending)) {
+    if (this._phase === states.CONNECTING && (this._writes.head !== null || this._ending)) {
       // What was written before leaves first, as soon as there is a connection.
       this._closeOnceConnected = true;
       return;
@@ -214,7 +214,7 @@ class Connection extends Handle {
    */
   _connect(port, host, noDelay) {
     reactor.open(); // Where there are no sockets, it is said at once.
-    this._context = asyncContext.capture();
+    this._asyncContext = asyncContext.capture();
     this._connecting = new Connecting(this, host, port, noDelay);
     this._connecting.start();
   }
@@ -225,8 +225,8 @@ class Connection extends Handle {
    * @param {number} id
    */
   _accepted(id) {
-    this._id = id;
-    this._state = states.OPEN;
+    this._nativeId = id;
+    this._phase = states.OPEN;
     this.readable = this.writable = true;
     reactor.register(id, this);
   }
@@ -245,7 +245,7 @@ class Connection extends Handle {
   }
 
   _proceed() {
-    if (this._state !== states.OPEN) return;
+    if (this._phase !== states.OPEN) return;
     if (this._reads.head !== null) reading.receive(this);
     else if (this._failure !== null) closing.teardown(this, this._failure);
     else reading.endUnread(this);
@@ -263,7 +263,7 @@ class Connection extends Handle {
       case states.PEER_END:
         if (this.finished) closing.teardown(this, null);
         else if (!this.allowHalfOpen) this.end();
-        asyncContext.emit(this._context, this, 'end');
+        asyncContext.emit(this._asyncContext, this, 'end');
         break;
       case states.CONNECT_FAILED:
         closing.connectFailed(this, /** @type {Error} */ (error));
@@ -271,7 +271,7 @@ class Connection extends Handle {
       case states.CONNECT_ERROR:
         // Whoever has closed it already need not listen any more.
         if (this._closeOnceConnected) closing.emitUnheard(this, /** @type {Error} */ (error));
-        else asyncContext.emit(this._context, this, 'error', error);
+        else asyncContext.emit(this._asyncContext, this, 'error', error);
         break;
       case states.UNHEARD_ERROR:
         closing.emitUnheard(this, /** @type {Error} */ (error));
@@ -280,7 +280,7 @@ class Connection extends Handle {
         closing.closed(this, error);
         break;
       case states.CLOSE_EVENT:
-        asyncContext.emit(this._context, this, 'close');
+        asyncContext.emit(this._asyncContext, this, 'close');
         break;
     }
   }
@@ -298,7 +298,7 @@ class Connection extends Handle {
     if (error !== null) closing.fail(this, error);
     else if (this.ended) closing.teardown(this, null);
     else reading.endUnread(this);
-    asyncContext.emit(this._context, this, 'finish');
+    asyncContext.emit(this._asyncContext, this, 'finish');
   }
 
   /**
@@ -313,8 +313,8 @@ class Connection extends Handle {
   /** @param {boolean} peer */
   _addressOf(peer) {
     const known = peer ? this._remote : this._local;
-    if (known !== undefined || this._state !== states.OPEN) return known;
-    const address = reactor.open().address(this._id, peer);
+    if (known !== undefined || this._phase !== states.OPEN) return known;
+    const address = reactor.open().address(this._nativeId, peer);
     if (peer) this._remote = address;
     else this._local = address;
     return address;

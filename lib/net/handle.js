@@ -8,7 +8,7 @@ class Handle extends EventEmitter {
   constructor() {
     super();
     /** The native socket, or -1. */
-    this._id = -1;
+    this._nativeId = -1;
     /** Whether it is among those that are still ready, and which comes after it there. */
     this._listed = false;
     /** @type {Handle | null} */
@@ -17,7 +17,7 @@ class Handle extends EventEmitter {
     this._pending = 0;
     this._refed = true;
     /** The async context of its events. @type {import('async_hooks').AsyncResource | null} */
-    this._context = null;
+    this._asyncContext = null;
   }
 
   /**
@@ -27,7 +27,7 @@ class Handle extends EventEmitter {
    */
   ref() {
     if (!this._refed && this._pending > 0) reactor.hold();
-    if (!this._refed) reactor.holdDue();
+    if (!this._refed && this._nativeId >= 0) reactor.holdDue();
     this._refed = true;
     return this;
   }
@@ -61,10 +61,10 @@ class Handle extends EventEmitter {
 
   /** Closes the native socket. */
   _closeNative() {
-    if (this._id < 0) return;
-    reactor.unregister(this._id);
-    reactor.open().close(this._id);
-    this._id = -1;
+    if (this._nativeId < 0) return;
+    reactor.unregister(this._nativeId);
+    reactor.open().close(this._nativeId);
+    this._nativeId = -1;
   }
 
   /** The native socket has become ready. @param {number} _readiness */

@@ -2,6 +2,7 @@
 
 const dns = require('dns');
 const { isIP } = require('net');
+const errors = require('../errors.js');
 
 /**
  * The addresses of a host, in the order in which to try them. An address is its own, at once.
@@ -15,12 +16,8 @@ function lookup(host, callback) {
     return;
   }
   dns.lookup(host, { all: true }, (error, found) => {
-    if (error) callback(error, []);
-    else
-      callback(
-        null,
-        found.map(({ address }) => address),
-      );
+    const addresses = error ? [] : found.map(({ address }) => address);
+    callback(error ?? (addresses.length === 0 ? errors.notFound(host) : null), addresses);
   });
 }
 

@@ -13,7 +13,7 @@ const { END, Queue, STEP, release } = require('./request.js');
  * What has a place in the table: a connection or a server.
  *
  * @typedef {object} Handle
- * @property {number} _id
+ * @property {number} _nativeId
  * @property {boolean} _listed whether it is among those that are still ready
  * @property {Handle | null} _nextListed
  * @property {(readiness: number) => void} _onready it has become ready
@@ -168,10 +168,10 @@ function hold() {
   if (!dispatching) syncAlive();
 }
 
-/** A handle waits again: so does the process, for what is due. */
+/** A handle waits again: so does the process, until the next round, for what is due or staged. */
 function holdDue() {
-  if (done.head !== null) dueRefed = true;
-  if (!dispatching) syncAlive();
+  dueRefed = true;
+  wake();
 }
 
 /** One less. */
@@ -226,7 +226,7 @@ function dispatch(events) {
     const readiness = words[ringNext + 1];
     ringNext += 2;
     const handle = table[id & native.INDEX_MASK];
-    if (handle !== undefined && handle._id === id) handle._onready(readiness);
+    if (handle !== undefined && handle._nativeId === id) handle._onready(readiness);
   }
 
   flushStage();

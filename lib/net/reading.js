@@ -13,7 +13,8 @@ const { READ, acquire, release } = require('./request.js');
 
 /**
  * How long a connection whose sides are both ended is kept for bytes that nobody reads, in
- * milliseconds: a peer must not be able to leave descriptors behind for ever.
+ * milliseconds: a peer must not be able to leave descriptors behind for ever. With allowHalfOpen
+ * the program minds both sides itself.
  */
 const LINGER = 60_000;
 
@@ -31,16 +32,16 @@ function read(connection, buffer, size, callback) {
   request.left = size;
   if (connection.ended) {
     reactor.complete(request);
-  } else if (connection._state > states.OPEN || connection._closeOnceConnected) {
+  } else if (connection._phase > states.OPEN || connection._closeOnceConnected) {
     request.error = connection._failure ?? errors.socketClosed();
     // Behind those that are to be told of the close.
-    if (connection._state === states.CLOSED) reactor.complete(request);
+    if (connection._phase === states.CLOSED) reactor.complete(request);
     else connection._reads.push(request);
   } else {
     clearTimeout(connection._linger);
     connection._reads.push(request);
     connection._hold();
-    if (connection._state === states.OPEN && (connection._ready || size === 0)) {
+    if (connection._phase === states.OPEN && (connection._ready || size === 0)) {
       reactor.list(connection);
     }
   }
@@ -59,7 +60,7 @@ function receive(connection) {
     return;
   }
   if (!connection._ready) return;
-  const count = reactor.open().recv(connection._id, buffer);
+  const count = reactor.open().recv(connection._nativeId, buffer);
   if (count > 0) {
     // After a short read the kernel has no more and will tell when it has. After a hang-up it tells
     // nothing any more.
@@ -146,7 +147,7 @@ function receiveNothing(connection) {
     fail(connection, errors.bufferGone());
     return;
   }
-  const atEnd = reactor.open().atEnd(connection._id);
+  const atEnd = reactor.open().atEnd(connection._nativeId);
   if (atEnd === 0) fail(connection, errors.emptyRead());
   else endReading(connection, atEnd === 1 ? 0 : atEnd);
 }
@@ -171,15 +172,15 @@ function peerEnded(connection) {
  * @param {Connection} connection
  */
 function endUnread(connection) {
-  const { finished, ended, _hungUp: hungUp, _state: state } = connection;
+  const { finished, ended, _hungUp: hungUp, _phase: state } = connection;
   if (!finished || !hungUp || ended || state !== states.OPEN) return;
   if (connection._reads.head !== null) return;
-  const atEnd = reactor.open().atEnd(connection._id);
+  const atEnd = reactor.open().atEnd(connection._nativeId);
   if (atEnd === 1) {
     peerEnded(connection);
   } else if (atEnd < 0) {
     closing.teardown(connection, null);
-  } else {
+  } else if (!connection.allowHalfOpen) {
     clearTimeout(connection._linger);
     connection._linger = setTimeout(() => closing.teardown(connection, null), LINGER);
     connection._linger.unref();

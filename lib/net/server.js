@@ -36,6 +36,8 @@ class Server extends Handle {
     /** Set while it waits to listen; a lookup that comes too late finds another one.
      * @type {object | null} */
     this._opening = null;
+    /** The listener that the last call of listen() brought. @type {(() => void) | null} */
+    this._onlistening = null;
     this._closes = new Queue();
     this._closing = false;
     /** @type {NodeJS.Timeout | undefined} */
@@ -74,14 +76,15 @@ class Server extends Handle {
 
     reactor.open(); // Where there are no sockets, it is said at once.
 
-    if (callback !== null) this.once('listening', /** @type {() => void} */ (callback));
-    this._context = asyncContext.capture();
+    this._onlistening = /** @type {(() => void) | null} */ (callback);
+    if (this._onlistening !== null) this.once('listening', this._onlistening);
+    this._asyncContext = asyncContext.capture();
     const opening = (this._opening = {});
     process.nextTick(() => {
       lookup(host, (error, addresses) => {
         if (this._opening !== opening) return;
         this._opening = null;
-        if (error) this.emit('error', error);
+        if (error) this._listenFailed(error);
         else this._bind(addresses[0], number);
       });
     });
@@ -106,6 +109,7 @@ class Server extends Handle {
     }
     if (!running) return;
     this._closing = true;
+    if (this._opening !== null) this._forgetListening();
     this._opening = null;
     this._address = null;
     clearTimeout(this._pause);
@@ -122,15 +126,27 @@ class Server extends Handle {
   _bind(address, port) {
     const id = reactor.open().listen(address, port, BACKLOG, this._noDelay);
     if (id < 0) {
-      this.emit('error', errors.system(id, 'listen', address, port));
+      this._listenFailed(errors.system(id, 'listen', address, port));
       return;
     }
-    this._id = id;
+    this._nativeId = id;
     reactor.register(id, this);
     this._hold();
     const bound = reactor.open().address(id, false);
     this._address = { address, family: bound?.family ?? '', port: bound?.port ?? port };
     this.emit('listening');
+  }
+
+  /** @param {Error} error */
+  _listenFailed(error) {
+    this._forgetListening();
+    this.emit('error', error);
+  }
+
+  /** What was to run when it listens, does not. */
+  _forgetListening() {
+    if (this._onlistening !== null) this.removeListener('listening', this._onlistening);
+    this._onlistening = null;
   }
 
   _onready() {
@@ -141,8 +157,8 @@ class Server extends Handle {
   /** Accepts what waits, some now and the others in the next turn. */
   _proceed() {
     if (this._pause !== undefined) return;
-    for (let count = 0; count < ACCEPTS_PER_TURN && this._ready && this._id >= 0; count++) {
-      const id = reactor.open().accept(this._id);
+    for (let count = 0; count < ACCEPTS_PER_TURN && this._ready && this._nativeId >= 0; count++) {
+      const id = reactor.open().accept(this._nativeId);
       if (id === native.ECONNABORTED) continue;
       if (id < 0) {
         this._ready = false;
@@ -154,7 +170,7 @@ class Server extends Handle {
       const connection = new Connection(this);
       connection._index = this.connections.push(connection) - 1;
       connection._accepted(id);
-      asyncContext.emit(this._context, this, 'connection', connection);
+      asyncContext.emit(this._asyncContext, this, 'connection', connection);
     }
   }
 
@@ -170,23 +186,26 @@ class Server extends Handle {
       reactor.list(this);
     }, PAUSE);
     if (!this._refed) this._pause.unref();
-    asyncContext.emit(this._context, this, 'drop', { error: errors.system(code, 'accept') });
+    asyncContext.emit(this._asyncContext, this, 'drop', { error: errors.system(code, 'accept') });
   }
 
   /**
    * @param {Connection} connection
    */
   _removeConnection(connection) {
-    const last = /** @type {Connection} */ (this.connections.pop());
+    // The array is the program's too.
+    const { connections } = this;
+    if (connections[connection._index] !== connection) return;
+    const last = /** @type {Connection} */ (connections.pop());
     if (last === connection) return;
-    this.connections[connection._index] = last;
+    connections[connection._index] = last;
     last._index = connection._index;
   }
 
   _step() {
     this._closing = false;
     reactor.runNext(this._closes);
-    asyncContext.emit(this._context, this, 'close');
+    asyncContext.emit(this._asyncContext, this, 'close');
   }
 }
 

@@ -61,7 +61,7 @@ function add(socket, data, start, count) {
   else if (count === sizeOf(data)) stage.set(data, length);
   else stage.set(part(data, start, count), length);
   copied += count;
-  words[OWNER] = socket._id;
+  words[OWNER] = socket._nativeId;
   words[LENGTH] = length + count;
 }
 

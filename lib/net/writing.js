@@ -71,7 +71,7 @@ function writev(connection, parts, given, told, callback) {
  */
 function isClear(connection) {
   return (
-    connection._state === states.OPEN &&
+    connection._phase === states.OPEN &&
     connection._writes.head === null &&
     !connection._ending &&
     connection._failure === null
@@ -141,7 +141,7 @@ function writeLater(connection, request) {
  */
 function whyRefused(connection) {
   if (connection._failure !== null) return connection._failure;
-  if (connection._state > states.OPEN || connection._closeOnceConnected) {
+  if (connection._phase > states.OPEN || connection._closeOnceConnected) {
     return errors.streamDestroyed('write');
   }
   return connection._ending ? errors.writeAfterEnd() : null;
@@ -157,10 +157,10 @@ function whyRefused(connection) {
 function refuse(connection, request, error) {
   request.error = error;
   request.left = 0;
-  if (request.callback === null && connection._state <= states.OPEN) {
+  if (request.callback === null && connection._phase <= states.OPEN) {
     closing.step(connection, states.UNHEARD_ERROR, error);
   }
-  if (connection._state <= states.OPEN && connection._writes.head !== null) {
+  if (connection._phase <= states.OPEN && connection._writes.head !== null) {
     connection._writes.push(request);
     connection._hold();
   } else {
@@ -192,7 +192,7 @@ function addToStage(connection, data, count, given, told, callback) {
  * @param {Function | null} callback
  */
 function send(connection, data, count, given, told, callback) {
-  const sent = reactor.open().send(connection._id, data, 0, count);
+  const sent = reactor.open().send(connection._nativeId, data, 0, count);
   if (sent === count) {
     if (callback === null) reactor.wake();
     else reactor.complete(makeRequest(connection, data, 0, given, told, callback));
@@ -294,8 +294,8 @@ function drain(connection) {
 function sendWaiting(connection, request) {
   const { data, start, left } = request;
   const { send, sendv } = reactor.open();
-  if (request.lengths === null) return send(connection._id, data, start, start + left);
-  return sendv(connection._id, data, request.lengths, request.index, start);
+  if (request.lengths === null) return send(connection._nativeId, data, start, start + left);
+  return sendv(connection._nativeId, data, request.lengths, request.index, start);
 }
 
 /** @param {Request} request */
@@ -338,12 +338,12 @@ function drainSmall(connection) {
  * @param {Connection} connection
  */
 function shutdownIfDrained(connection) {
-  if (!connection._ending || connection._shut || connection._state !== states.OPEN) return;
+  if (!connection._ending || connection._shut || connection._phase !== states.OPEN) return;
   if (stage.currentOwner() === connection) flush();
-  if (connection._writes.head !== null || connection._state !== states.OPEN) return;
+  if (connection._writes.head !== null || connection._phase !== states.OPEN) return;
   connection._shut = true;
   connection._letGo();
-  const result = reactor.open().shutdown(connection._id);
+  const result = reactor.open().shutdown(connection._nativeId);
   closing.step(connection, states.FINISH, result < 0 ? errors.system(result, 'shutdown') : null);
 }
 
