@@ -195,29 +195,27 @@ test(
   },
 );
 
-test(
-  'a connect without descriptors throws, and leaves nothing behind',
-  { skip: !onLinux() },
-  () => {
-    const script = `
+test('a connect without descriptors fails, and leaves nothing behind', { skip: !onLinux() }, () => {
+  const script = `
     const fs = require('fs');
     const oxwire = require(${JSON.stringify(path.join(__dirname, '../..'))});
     const held = [];
     try { for (;;) held.push(fs.openSync('/dev/null')); } catch {}
-    try { oxwire.connect(1); } catch (error) { console.log(error.code); }
+    // With one left for the reactor it is the socket that fails, and that is an event.
+    const log = (error) => console.log(error.code);
+    try { oxwire.connect(1).on('error', log); } catch (error) { log(error); }
     held.forEach((file) => fs.closeSync(file));
     oxwire.connect(1).on('error', (error) => console.log(error.code));`;
-    const { stdout, status } = spawnSync(
-      'sh',
-      ['-c', 'ulimit -n 100; exec "$0" -e "$1"', process.execPath, script],
-      {
-        timeout: 20_000,
-      },
-    );
-    assert.strictEqual(String(stdout), 'EMFILE\nECONNREFUSED\n');
-    assert.strictEqual(status, 0);
-  },
-);
+  const { stdout, status } = spawnSync(
+    'sh',
+    ['-c', 'ulimit -n 100; exec "$0" -e "$1"', process.execPath, script],
+    {
+      timeout: 20_000,
+    },
+  );
+  assert.strictEqual(String(stdout), 'EMFILE\nECONNREFUSED\n');
+  assert.strictEqual(status, 0);
+});
 
 function onLinux() {
   return process.platform === 'linux';
