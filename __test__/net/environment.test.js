@@ -12,6 +12,15 @@ const { Worker } = require('worker_threads');
 
 const ROOT = JSON.stringify(path.join(__dirname, '../..'));
 
+/** Starts, in a thread of its own, a server that swallows everything, and tells its port. */
+const START_SINK = `
+  const { Worker } = require('worker_threads');
+  const peer = new Worker(\`
+    const server = require('net').createServer((socket) => socket.resume());
+    server.listen(0, '127.0.0.1', () => {
+      require('worker_threads').parentPort.postMessage(server.address().port);
+    });\`, { eval: true });`;
+
 /**
  * Runs a program that is to end by itself.
  *
@@ -65,12 +74,7 @@ test('idle, it does not keep the process alive', () => {
       const server = oxwire.createServer().unref();
       server.listen(0, () => console.log('up'));`,
     'an unrefed connection that writes for ever': `
-      const { Worker } = require('worker_threads');
-      const peer = new Worker(\`
-        const server = require('net').createServer((socket) => socket.resume());
-        server.listen(0, '127.0.0.1', () => {
-          require('worker_threads').parentPort.postMessage(server.address().port);
-        });\`, { eval: true });
+      ${START_SINK}
       peer.on('message', (port) => {
         peer.unref();
         const client = oxwire.connect(port);
@@ -102,12 +106,7 @@ test('idle, it does not keep the process alive', () => {
 
 test('a callback that is due keeps the process alive until it has run', () => {
   const { status, stdout, stderr } = run(`
-    const { Worker } = require('worker_threads');
-    const peer = new Worker(\`
-      const server = require('net').createServer((socket) => socket.resume());
-      server.listen(0, '127.0.0.1', () => {
-        require('worker_threads').parentPort.postMessage(server.address().port);
-      });\`, { eval: true });
+    ${START_SINK}
     peer.on('message', (port) => {
       peer.unref();
       const client = oxwire.connect(port);

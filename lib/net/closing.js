@@ -28,10 +28,7 @@ function teardown(connection, error) {
   connection._failure = error;
   connection.readable = false;
   if (wasConnecting) {
-    const { _reads: reads, _writes: writes, _ends: ends } = connection;
-    const reason = error ?? errors.closedBeforeConnection();
-    for (const queue of [reads, writes, ends]) giveError(connection, queue, reason);
-    completeInOrder(reads, writes, ends);
+    failQueued(connection, error ?? errors.closedBeforeConnection());
     connection.writable = false;
   } else {
     endWriting(connection, error);
@@ -91,9 +88,7 @@ function endWriting(connection, error) {
  */
 function connectFailed(connection, error) {
   if (connection._phase !== states.CONNECTING) return; // It was given up meanwhile.
-  const { _reads: reads, _writes: writes, _ends: ends } = connection;
-  for (const queue of [reads, writes, ends]) giveError(connection, queue, error);
-  completeInOrder(reads, writes, ends);
+  failQueued(connection, error);
   step(connection, states.CONNECT_ERROR, error);
   teardown(connection, null);
 }
@@ -153,11 +148,14 @@ function giveError(connection, queue, error) {
 }
 
 /**
- * Completes all, in the order in which they were called.
+ * Completes all that was queued before there was a connection, in the order of the calls.
  *
- * @param {...Queue} queues
+ * @param {Connection} connection
+ * @param {Error} error
  */
-function completeInOrder(...queues) {
+function failQueued(connection, error) {
+  const queues = [connection._reads, connection._writes, connection._ends];
+  for (const queue of queues) giveError(connection, queue, error);
   const requests = queues.flatMap((queue) => queue.takeAll());
   requests.sort((a, b) => (a.order - b.order) | 0);
   for (const request of requests) reactor.complete(request);

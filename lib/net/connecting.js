@@ -82,7 +82,7 @@ class Connecting {
         this._giveTime();
         return;
       }
-      this._errors.push(errors.system(id, 'connect', address, this._port));
+      this._note(id);
     }
     closing.step(connection, states.CONNECT_FAILED, errors.connect(this._errors));
   }
@@ -97,11 +97,16 @@ class Connecting {
 
   /** @param {number} code */
   _failed(code) {
-    const address = this._addresses[this._next - 1];
-    this._errors.push(errors.system(code, 'connect', address, this._port));
+    this._note(code);
     this._connection._ready = this._connection._hungUp = false;
     this._connection._closeNative();
     this._tryNext();
+  }
+
+  /** Why the latest address was not reached. @param {number} code */
+  _note(code) {
+    const address = this._addresses[this._next - 1];
+    this._errors.push(errors.system(code, 'connect', address, this._port));
   }
 }
 

@@ -7,7 +7,6 @@ const Connecting = require('./connecting.js');
 const Handle = require('./handle.js');
 const reactor = require('./reactor.js');
 const reading = require('./reading.js');
-const stage = require('./stage.js');
 const states = require('./states.js');
 const validate = require('./validate.js');
 const writing = require('./writing.js');
@@ -191,7 +190,7 @@ class Connection extends Handle {
       this._closeOnceConnected = true;
       return;
     }
-    if (stage.currentOwner() === this) writing.flush();
+    writing.flushOwn(this);
     closing.teardown(this, null);
   }
 
@@ -202,7 +201,7 @@ class Connection extends Handle {
    * @returns {this}
    */
   destroy(error = null) {
-    if (stage.currentOwner() === this) writing.flush();
+    writing.flushOwn(this);
     closing.teardown(this, error || null);
     return this;
   }

@@ -10,7 +10,7 @@ const WRITE = 2;
 const END = 3;
 /** The callback of close(). */
 const CLOSE = 4;
-/** A step in the life of a socket or server: `socket._step(request)` takes it. */
+/** A step in the life of a socket or server: `socket._step(step, error)` takes it. */
 const STEP = 5;
 
 /** How many unused requests are kept. */

@@ -16,13 +16,13 @@ module.exports = {
   /** The peer's side is ended, and every read was told. */
   PEER_END: 2,
   /** Connecting failed; nobody was told yet. */
-  CONNECT_FAILED: 7,
+  CONNECT_FAILED: 3,
   /** Connecting failed, and whatever was queued was told. */
-  CONNECT_ERROR: 3,
+  CONNECT_ERROR: 4,
   /** Something failed, and no callback took the error. */
-  UNHEARD_ERROR: 4,
+  UNHEARD_ERROR: 5,
   /** Nothing is pending any more but reads and the callbacks of close(). */
-  CLOSE: 5,
+  CLOSE: 6,
   /** Everything else was said. */
-  CLOSE_EVENT: 6,
+  CLOSE_EVENT: 7,
 };

@@ -56,7 +56,7 @@ function writev(connection, parts, given, told, callback) {
     write(connection, stage.join(buffers, lengths, total), total, given, told, callback);
     return;
   }
-  if (stage.currentOwner() === connection) flush();
+  flushOwn(connection);
   const request = makeRequest(connection, buffers, total, given, told, callback);
   request.lengths = lengths;
   const clear = isClear(connection);
@@ -204,6 +204,15 @@ function send(connection, data, count, given, told, callback) {
   afterSend(connection, request, sent);
 }
 
+/**
+ * Sends what is staged, if it is of this connection.
+ *
+ * @param {Connection} connection
+ */
+function flushOwn(connection) {
+  if (stage.currentOwner() === connection) flush();
+}
+
 /** Sends what is staged, whoever staged it. */
 function flush() {
   const connection = stage.currentOwner();
@@ -339,7 +348,7 @@ function drainSmall(connection) {
  */
 function shutdownIfDrained(connection) {
   if (!connection._ending || connection._shut || connection._phase !== states.OPEN) return;
-  if (stage.currentOwner() === connection) flush();
+  flushOwn(connection);
   if (connection._writes.head !== null || connection._phase !== states.OPEN) return;
   connection._shut = true;
   connection._letGo();
@@ -349,4 +358,4 @@ function shutdownIfDrained(connection) {
 
 reactor.onFlush(flush);
 
-module.exports = { drain, flush, shutdownIfDrained, write, writev };
+module.exports = { drain, flushOwn, shutdownIfDrained, write, writev };

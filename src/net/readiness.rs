@@ -19,11 +19,6 @@ impl Readiness {
     pub fn bits(self) -> i32 {
         self.0
     }
-
-    /// Whether all of `other` is in the set.
-    pub fn contains(self, other: Self) -> bool {
-        self.0 & other.0 == other.0
-    }
 }
 
 impl From<&Event> for Readiness {

@@ -4,7 +4,7 @@
 //! number: a count or an id, or negative for an error.
 
 use std::ffi::{CStr, c_void};
-use std::io::IoSlice;
+use std::io::{self, IoSlice};
 use std::net::SocketAddr;
 
 use napi::sys;
@@ -114,6 +114,10 @@ fn id_of(argument: Argument) -> Id {
     Id::from_bits(argument.int().unwrap_or(-1))
 }
 
+fn id_or_error(result: io::Result<Id>) -> i32 {
+    result.map_or_else(|error| raw::error_code(&error), Id::bits)
+}
+
 fn address_of(host: Argument, port: Argument) -> Result<SocketAddr, i32> {
     let port = port.index().and_then(|port| u16::try_from(port).ok());
     match (host.short_string(), port) {
@@ -135,10 +139,7 @@ unsafe extern "C" fn connect(env: sys::napi_env, info: sys::napi_callback_info) 
                 Err(code) => return code,
             };
             let options = SocketOptions { no_delay: no_delay.boolean() };
-            match reactor.connect(address, options) {
-                Ok(id) => id.bits(),
-                Err(error) => raw::error_code(&error),
-            }
+            id_or_error(reactor.connect(address, options))
         })
     }
 }
@@ -171,10 +172,7 @@ unsafe extern "C" fn listen(env: sys::napi_env, info: sys::napi_callback_info) -
                 ipv6_only: false,
                 socket: SocketOptions { no_delay: no_delay.boolean() },
             };
-            match reactor.listen(address, options) {
-                Ok(id) => id.bits(),
-                Err(error) => raw::error_code(&error),
-            }
+            id_or_error(reactor.listen(address, options))
         })
     }
 }
@@ -182,12 +180,7 @@ unsafe extern "C" fn listen(env: sys::napi_env, info: sys::napi_callback_info) -
 /// `accept(id)`: the id of the connection.
 unsafe extern "C" fn accept(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
     // SAFETY: a call of one of `FUNCTIONS`.
-    unsafe {
-        on_reactor(env, info, |reactor, [id]| match reactor.accept(id_of(id)) {
-            Ok(id) => id.bits(),
-            Err(error) => raw::error_code(&error),
-        })
-    }
+    unsafe { on_reactor(env, info, |reactor, [id]| id_or_error(reactor.accept(id_of(id)))) }
 }
 
 /// `recv(id, buffer)`: how many bytes the buffer got, 0 at the end.
