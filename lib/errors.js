@@ -4,7 +4,6 @@
 // "Errors"), so that code written for node:net need not be changed.
 
 const { getSystemErrorMap, getSystemErrorName, inspect } = require('util');
-const native = require('./native.js');
 
 /** @typedef {Error & { code: string, errno?: number, syscall?: string, address?: string, port?: number }} CodedError */
 
@@ -49,7 +48,9 @@ function system(errno, syscall, address, port) {
  * @returns {CodedError}
  */
 function transfer(code, syscall) {
-  return code === native.BUFFER_GONE ? bufferGone() : system(code, syscall);
+  // Not at the top: where there is no addon, native.js needs this file to say so.
+  const { BUFFER_GONE } = require('./native.js');
+  return code === BUFFER_GONE ? bufferGone() : system(code, syscall);
 }
 
 /**
@@ -193,6 +194,64 @@ function unsupported(reason) {
   );
 }
 
+/**
+ * The native addon is not there, or is there and can't be loaded.
+ *
+ * @param {{ version: string, optionalDependencies?: Record<string, string> }} manifest package.json:
+ *   as published, it names a package with an addon for each platform; in a clone, none
+ * @param {Error} [reason] why the addon that is there did not load
+ */
+function noAddon({ version, optionalDependencies }, reason) {
+  const platform = `${process.platform}-${process.arch}`;
+  if (reason) {
+    const message = `oxwire ${version} can't load its native addon for ${platform}: ${reason.message}`;
+    return Object.assign(coded(Error, 'ERR_DLOPEN_FAILED', message), { cause: reason });
+  }
+  const advice = adviceOnAddon(platform, Object.keys(optionalDependencies ?? {}));
+  const message = `oxwire ${version} has no native addon for ${platform}. ${advice}`;
+  return coded(Error, 'MODULE_NOT_FOUND', message);
+}
+
+/**
+ * @param {string} platform
+ * @param {string[]} packages one for each platform that has an addon
+ */
+function adviceOnAddon(platform, packages) {
+  const file = process.env.NAPI_RS_NATIVE_LIBRARY_PATH;
+  if (file) return `NAPI_RS_NATIVE_LIBRARY_PATH says to load ${file}, which is not there.`;
+  if (packages.length === 0) {
+    return 'In a clone, build it: npm run build. Packages from the registry bring one.';
+  }
+  const platformOf = (/** @type {string} */ name) => name.replace(/^@.*?-/, '');
+  const fitting = packages.filter((name) => `${platformOf(name)}-`.startsWith(`${platform}-`));
+  if (fitting.length > 0) {
+    return (
+      `${fitting.join(' or ')} is not installed. It is an optional dependency: ` +
+      'run npm install --include=optional. If node_modules or the lock file came from another ' +
+      'platform, delete both before.'
+    );
+  }
+  return (
+    `There are ones for ${packages.map(platformOf).join(', ')}. Elsewhere build it from its ` +
+    'sources, with Rust, and set NAPI_RS_NATIVE_LIBRARY_PATH to the file.'
+  );
+}
+
+/**
+ * The JavaScript half and the native half are of different versions.
+ *
+ * @param {string} version
+ * @param {string} found
+ */
+function otherAddon(version, found) {
+  return coded(
+    Error,
+    'ERR_DLOPEN_FAILED',
+    `oxwire ${version} found a native addon of version ${found}. ` +
+      'Delete node_modules and install again, or in a clone run: npm run build',
+  );
+}
+
 module.exports = {
   badPort,
   bufferGone,
@@ -201,7 +260,9 @@ module.exports = {
   emptyRead,
   invalidArgType,
   invalidArgValue,
+  noAddon,
   notFound,
+  otherAddon,
   outOfRange,
   serverAlreadyListen,
   serverNotRunning,

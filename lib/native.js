@@ -3,39 +3,33 @@
 // The native half, with the types that the generated binding.d.ts can't know: functions of
 // src/node/sockets.rs are registered by hand, for speed.
 
-const { version } = require('../package.json');
+const manifest = require('../package.json');
+const errors = require('./errors.js');
 
 const binding = load();
-
-if (binding.version() !== version) {
-  throw new Error(
-    `oxwire ${version} found a native addon of version ${binding.version()}. ` +
-      'Install the packages again (npm ci), or in a clone run: npm run build',
-  );
-}
+const version = binding.version();
+if (version !== manifest.version) throw errors.otherAddon(manifest.version, version);
 
 function load() {
   try {
     return require('../binding.js');
   } catch (error) {
-    // oxlint-disable-next-line preserve-caught-error -- Its cause is, where there is one.
-    throw new Error(
-      `oxwire ${version} has no native addon for ${process.platform} on ${process.arch}. ` +
-        'Install it again without --omit=optional, or in a clone run: npm run build',
-      reasonOf(/** @type {Error | undefined} */ (error)),
-    );
+    throw errors.noAddon(manifest, reasonOf(/** @type {Error} */ (error)));
   }
 }
 
 /**
- * Why an addon that is there did not load; the attempts that found none say nothing.
+ * Why an addon that is there did not load. The loader tries several and gives a chain of copies of
+ * their errors, which have no codes; those that were not there say no more than that.
  *
- * @param {(Error & { code?: string }) | undefined} error the last attempt, its cause the one before
+ * @param {Error | undefined} error of the last attempt, its cause of the one before
+ * @returns {Error | undefined}
  */
 function reasonOf(error) {
-  const isReason = () => error?.code !== undefined && error.code !== 'MODULE_NOT_FOUND';
-  while (error && !isReason()) error = /** @type {Error | undefined} */ (error.cause);
-  return error ? { cause: error } : undefined;
+  const nothing = /^(Cannot find |Unsupported )/;
+  while (error && nothing.test(error.message))
+    error = /** @type {Error | undefined} */ (error.cause);
+  return error;
 }
 
 /**
