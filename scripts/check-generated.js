@@ -4,7 +4,7 @@
 
 const fs = require('node:fs');
 
-const { capture } = require('./util/command');
+const { capture, run } = require('./util/command');
 const { listFiles } = require('./util/files');
 const { inRoot } = require('./util/paths');
 
@@ -22,12 +22,6 @@ for (const problem of problems) console.error(problem);
 if (problems.length > 0) {
   console.error('Generated files are not edited by hand: run `npm run generate` and commit them.');
   process.exitCode = 1;
-}
-
-/** @param {string[]} command */
-function run(command) {
-  const { ok, output } = capture(command);
-  if (!ok) throw new Error(`\`${command.join(' ')}\` failed:\n${output}`);
 }
 
 /** @returns {string[]} how the tree differs from what was generated */

@@ -41,12 +41,8 @@ const checks = [
     command: [node, 'scripts/check-generated.js'],
   },
   {
-    name: 'package',
-    command: [node, 'scripts/check-package.js'],
-  },
-  {
-    name: 'publint',
-    command: [node, 'node_modules/publint/src/cli.js', '--strict'],
+    name: 'packages',
+    command: [node, 'scripts/check-packages.js'],
   },
 ];
 

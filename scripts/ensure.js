@@ -6,6 +6,7 @@
 //
 //   node scripts/ensure.js             the tools and the addon
 //   node scripts/ensure.js --test      what the tests and benchmarks need as well
+//   node scripts/ensure.js --rehearse  what the rehearsal of a publication needs as well
 //   node scripts/ensure.js --no-build  the tools alone
 
 const { ensureBuilt } = require('./util/build');
@@ -18,6 +19,7 @@ function main() {
   if (!flags.has('--no-build')) ensureBuilt();
   // The peers' install scripts compile their own addons, which no test needs.
   if (flags.has('--test')) ensureInstalled('benchmark', ['--ignore-scripts']);
+  if (flags.has('--rehearse')) ensureInstalled('rehearsal', ['--ignore-scripts']);
 }
 
 function requireNode() {

@@ -1,6 +1,6 @@
 'use strict';
 
-// Gives the crate the version of package.json. Part of `npm version`.
+// Gives the crate and the drop-ins the version of package.json. Part of `npm version`.
 
 const fs = require('node:fs');
 
@@ -8,8 +8,17 @@ const { readJson } = require('./util/files');
 const { inRoot } = require('./util/paths');
 
 const { version } = readJson(inRoot('package.json'));
-const manifest = fs.readFileSync(inRoot('Cargo.toml'), 'utf8');
+
+const cargo = fs.readFileSync(inRoot('Cargo.toml'), 'utf8');
 fs.writeFileSync(
   inRoot('Cargo.toml'),
-  manifest.replace(/^version = ".*"$/m, `version = "${version}"`),
+  cargo.replace(/^version = ".*"$/m, `version = "${version}"`),
 );
+
+for (const name of fs.readdirSync(inRoot('packages'))) {
+  const file = inRoot('packages', name, 'package.json');
+  const manifest = readJson(file);
+  manifest.version = version;
+  if (manifest.dependencies?.oxwire) manifest.dependencies.oxwire = version;
+  fs.writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`);
+}

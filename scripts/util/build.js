@@ -41,9 +41,9 @@ function hashInputs() {
   const { name, version, scripts, napi } = readJson(inRoot('package.json'));
   const settings = { name, version, build: scripts.build, napi, platform: platform() };
   const sources = listFiles(inRoot('src')).map((file) => `src/${file}`);
-  const manifests = ['Cargo.toml', 'Cargo.lock', 'build.rs', '.cargo/config.toml'];
+  const others = ['Cargo.toml', 'Cargo.lock', 'build.rs', '.cargo/config.toml', 'scripts/build.js'];
   const digest = createHash('sha256').update(JSON.stringify(settings));
-  for (const file of [...sources, ...manifests]) {
+  for (const file of [...sources, ...others]) {
     if (fs.existsSync(inRoot(file))) hashFile(digest, file);
   }
   return digest.digest('hex');

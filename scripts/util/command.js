@@ -47,4 +47,17 @@ function capture(command, options) {
   return { ok: status === 0, stdout: `${stdout}`, output: `${stdout}${stderr}` };
 }
 
-module.exports = { show, capture };
+/**
+ * Runs a command that must succeed.
+ *
+ * @param {string[]} command
+ * @param {import('node:child_process').SpawnSyncOptions} [options]
+ * @returns {string} what it printed
+ */
+function run(command, options) {
+  const { ok, stdout, output } = capture(command, options);
+  if (!ok) throw new Error(`\`${command.join(' ')}\` failed:\n${output}`);
+  return stdout;
+}
+
+module.exports = { show, capture, run };

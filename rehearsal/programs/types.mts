@@ -1,0 +1,22 @@
+import oxwire, { connect, type Connection, type ReadCallback } from 'oxwire';
+import * as turbo from '@oxwire/turbo-net';
+import * as engineParser from '@oxwire/engine.io-parser';
+import * as socketParser from '@oxwire/socket.io-parser';
+
+const onread: ReadCallback = (error, buffer, bytesRead) => {
+  if (!error) console.log(buffer.subarray(0, bytesRead));
+};
+
+export const socket: Connection = turbo.connect(80, 'localhost', { allowHalfOpen: true });
+socket.read(new Uint8Array(64), onread);
+
+// @ts-expect-error -- A buffer is bytes.
+connect(80).read('text', onread);
+// @ts-expect-error -- turbo-net has no counters.
+turbo.counters();
+
+export const counted: number = oxwire.counters().recv;
+export const nothing: [never, never] = [
+  null! as keyof typeof engineParser,
+  null! as keyof typeof socketParser,
+];

@@ -1,0 +1,297 @@
+'use strict';
+
+// Publishes every package to a registry on this machine, and installs them from there as a user
+// would, with nothing on the PATH: no Rust, no compiler. What it starts and makes is gone when it
+// ends.
+//
+//   npm run rehearse
+
+const assert = require('node:assert');
+const { execFile, fork } = require('node:child_process');
+const { once } = require('node:events');
+const fs = require('node:fs');
+const os = require('node:os');
+const path = require('node:path');
+const { promisify } = require('node:util');
+
+const { readJson } = require('../scripts/util/files');
+const { inRoot } = require('../scripts/util/paths');
+const { publishPackages } = require('../scripts/util/publication');
+const { stagePackages } = require('../scripts/util/stage');
+
+const { version, napi } = readJson(inRoot('package.json'));
+/** For each command, in milliseconds: some seconds are usual. */
+const TIMEOUT = 120_000;
+
+/** What users install beside ours, from where it is installed here already. */
+const OTHERS = [
+  'node_modules/typescript',
+  'node_modules/undici-types',
+  'node_modules/@types/node',
+  'benchmark/node_modules/http-parser-js',
+  'benchmark/node_modules/turbo-http',
+];
+
+class Rehearsal {
+  /** @param {string} home a folder for everything, outside of the repository */
+  constructor(home) {
+    this.home = home;
+    this.programs = path.join(__dirname, 'programs');
+    this.npmCli = npmCli();
+    for (const folder of ['registry', 'nothing', 'projects']) fs.mkdirSync(path.join(home, folder));
+  }
+
+  async run() {
+    /** @type {string[]} */
+    let folders = [];
+    await step('lay out the packages', (report) => {
+      folders = stagePackages();
+      for (const folder of folders) report(folder);
+    });
+    await step('start a registry', async (report) => report(await this.startRegistry()));
+    try {
+      await step('publish', (report) => {
+        const env = { ...process.env, ...this.settings };
+        publishPackages([...OTHERS, ...folders], { env, report });
+      });
+      await step('publish again: nothing to do', () => {
+        publishPackages(folders, {
+          env: { ...process.env, ...this.settings },
+          report: (line) => assert.match(line, /is there already$/),
+        });
+      });
+      await step('no Rust, no compiler, nothing on the PATH', () => this.expectNoTools());
+      await this.install();
+      await this.dropIns();
+      await this.overrides();
+      await this.omitOptional();
+    } finally {
+      this.registry?.kill();
+    }
+  }
+
+  /** @returns {Promise<string>} its address */
+  async startRegistry() {
+    const file = path.join(__dirname, 'registry.js');
+    const registry = fork(file, [path.join(this.home, 'registry')], {
+      cwd: this.home,
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    this.registry = registry;
+    const ended = once(registry, 'exit').then(() => Promise.reject(new Error('it ended at once')));
+    const [address] = await Promise.race([once(registry, 'message'), ended]);
+    const userconfig = path.join(this.home, 'npmrc');
+    // npm wants to see a token, whatever it is; and no other of this user must come into play.
+    const key = `${address.replace('http:', '')}:_authToken`;
+    fs.writeFileSync(userconfig, `${key}=rehearsal\n`);
+    this.settings = {
+      npm_config_registry: address,
+      npm_config_userconfig: userconfig,
+      npm_config_cache: path.join(this.home, 'cache'),
+      npm_config_audit: 'false',
+      npm_config_fund: 'false',
+      npm_config_provenance: 'false',
+      npm_config_update_notifier: 'false',
+    };
+    return address;
+  }
+
+  async install() {
+    const project = this.project('empty');
+    await step('install oxwire into an empty project', async (report) => {
+      await this.npm(project, 'install', 'oxwire');
+      const { packages } = readJson(path.join(project, 'node_modules/.package-lock.json'));
+      const names = Object.keys(packages).map((name) => name.replace('node_modules/', ''));
+      assert.strictEqual(names.length, 2, `installed are ${names}`);
+      assert.ok(names.includes('oxwire'));
+      assert.ok(names.some((name) => name.startsWith(`${napi.packageName}-${process.platform}-`)));
+      for (const entry of Object.values(packages)) assert.ok(!entry.hasInstallScript);
+      for (const name of names) report(name);
+    });
+    await step('echo from CommonJS', async () => {
+      const output = await this.program(project, 'echo.cjs');
+      assert.strictEqual(output, 'hello from CommonJS\n');
+    });
+    await step('echo from an ES module', async () => {
+      const output = await this.program(project, 'echo.mjs');
+      assert.strictEqual(output, 'hello from an ES module\n');
+    });
+  }
+
+  async dropIns() {
+    const project = this.project('drop-ins');
+    const expected =
+      '@oxwire/turbo-net: Connection Server connect createServer\n' +
+      '@oxwire/engine.io-parser: nothing yet\n' +
+      '@oxwire/socket.io-parser: nothing yet\n';
+    await step('install the drop-ins', () => {
+      const names = fs.readdirSync(inRoot('packages')).map((name) => `@oxwire/${name}`);
+      return this.npm(project, 'install', 'oxwire', ...names);
+    });
+    await step('load them from CommonJS', async () => {
+      assert.strictEqual(await this.program(project, 'drop-ins.cjs'), expected);
+    });
+    await step('load them from an ES module', async () => {
+      assert.strictEqual(await this.program(project, 'drop-ins.mjs'), expected);
+    });
+    await step('load them as a bundler for browsers does', async () => {
+      const modules = ['turbo-net', 'engine.io-parser', 'socket.io-parser'];
+      const files = modules.map((name) => `${name}/browser.js`).join(' ');
+      const output = await this.program(project, 'browser.mjs', '--conditions=browser');
+      assert.strictEqual(output, `${files}\n0\n`);
+    });
+    await step('check the types of programs that use all of them', async () => {
+      await this.npm(project, 'install', '--save-dev', 'typescript', '@types/node');
+      const files = ['types.cts', 'types.mts'];
+      for (const file of files) fs.copyFileSync(this.source(file), path.join(project, file));
+      const tsc = ['node_modules/typescript/bin/tsc', '--noEmit', '--strict', '--types', 'node'];
+      await this.node(project, ...tsc, '--module', 'node16', ...files);
+      const bundler = ['--module', 'esnext', '--moduleResolution', 'bundler'];
+      await this.node(project, ...tsc, ...bundler, 'types.mts');
+    });
+  }
+
+  async overrides() {
+    const project = this.project('overrides', {
+      overrides: { 'turbo-net': `npm:@oxwire/turbo-net@${version}` },
+    });
+    await step('install turbo-http with turbo-net overridden', async () => {
+      await this.npm(project, 'install', 'turbo-http');
+      const installed = readJson(path.join(project, 'node_modules/turbo-net/package.json'));
+      assert.strictEqual(installed.name, '@oxwire/turbo-net');
+    });
+    await step('serve requests with it', async () => {
+      const output = await this.program(project, 'http.js');
+      assert.strictEqual(output, '210 requests answered on @oxwire/turbo-net\n');
+    });
+  }
+
+  async omitOptional() {
+    const project = this.project('omit-optional');
+    await step('install with --omit=optional, and read the error', async () => {
+      await this.npm(project, 'install', '--omit=optional', 'oxwire');
+      const failure = await this.program(project, 'echo.cjs').catch((error) => error.stderr);
+      const packageName = `${napi.packageName}-${process.platform}-${process.arch}`;
+      assert.match(failure, new RegExp(`^Error: oxwire ${version} has no native addon for `, 'm'));
+      assert.match(failure, new RegExp(`${packageName}.* is not installed`));
+      assert.match(failure, /npm install --include=optional/);
+      assert.match(failure, /code: 'MODULE_NOT_FOUND'/);
+    });
+    await step('do what the error says', async () => {
+      await this.npm(project, 'install', '--include=optional');
+      assert.strictEqual(await this.program(project, 'echo.cjs'), 'hello from CommonJS\n');
+    });
+  }
+
+  async expectNoTools() {
+    for (const tool of ['cargo', 'rustc', 'cc', 'gcc', 'clang', 'python3', 'node']) {
+      await assert.rejects(this.execute(this.home, tool, ['--version']), { code: 'ENOENT' }, tool);
+    }
+  }
+
+  /**
+   * Makes an empty project.
+   *
+   * @param {string} name
+   * @param {object} [manifest] what its package.json has beside a name
+   */
+  project(name, manifest) {
+    const folder = path.join(this.home, 'projects', name);
+    fs.mkdirSync(folder);
+    const text = JSON.stringify({ name, private: true, ...manifest });
+    fs.writeFileSync(path.join(folder, 'package.json'), text);
+    return folder;
+  }
+
+  /** @param {string} file */
+  source(file) {
+    return path.join(this.programs, file);
+  }
+
+  /**
+   * Copies a program into a project and runs it there.
+   *
+   * @param {string} project
+   * @param {string} file
+   * @param {string[]} flags of Node
+   */
+  program(project, file, ...flags) {
+    fs.copyFileSync(this.source(file), path.join(project, file));
+    return this.node(project, ...flags, file);
+  }
+
+  /** @param {string} project @param {string[]} command */
+  npm(project, ...command) {
+    return this.node(project, this.npmCli, ...command);
+  }
+
+  /** @param {string} project @param {string[]} command */
+  node(project, ...command) {
+    return this.execute(project, process.execPath, command);
+  }
+
+  /**
+   * Runs a program as a user would who has Node and nothing else.
+   *
+   * @param {string} cwd
+   * @param {string} file
+   * @param {string[]} command
+   * @returns {Promise<string>} what it printed
+   */
+  async execute(cwd, file, command) {
+    const isOurs = (/** @type {string} */ name) =>
+      !/^(path|node_path|npm_.*|oxwire_.*)$/i.test(name);
+    const inherited = Object.entries(process.env).filter(([name]) => isOurs(name));
+    const env = {
+      ...Object.fromEntries(inherited),
+      ...this.settings,
+      PATH: path.join(this.home, 'nothing'),
+    };
+    const options = { cwd, env, timeout: TIMEOUT, maxBuffer: 1 << 26 };
+    const { stdout } = await promisify(execFile)(file, command, options);
+    return stdout;
+  }
+}
+
+/** npm as a file, since no PATH leads to it. */
+function npmCli() {
+  const file = process.env.npm_execpath ?? '';
+  if (/npm-cli\.c?js$/.test(file)) return file;
+  throw new Error('Run this with npm: npm run rehearse');
+}
+
+/**
+ * Does one step and says so.
+ *
+ * @param {string} name
+ * @param {(report: (line: string) => void) => unknown} action `report` shows a line below
+ */
+async function step(name, action) {
+  const start = process.hrtime.bigint();
+  /** @type {string[]} */
+  const lines = [];
+  process.stdout.write(`${name.padEnd(56)} `);
+  try {
+    await action((line) => lines.push(line));
+  } catch (error) {
+    console.log('FAILED');
+    throw error;
+  }
+  const seconds = Number(process.hrtime.bigint() - start) / 1e9;
+  console.log(`ok  ${seconds.toFixed(1)} s`);
+  for (const line of lines) console.log(`  ${line}`);
+}
+
+async function main() {
+  const home = fs.mkdtempSync(path.join(os.tmpdir(), 'oxwire-rehearsal-'));
+  process.on('exit', () => fs.rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
+  await new Rehearsal(home).run();
+  console.log('\nEverything installs and runs as it would for a user.');
+}
+
+main().catch((error) => {
+  console.error(`\nrehearsal: ${error?.stack ?? error}`);
+  if (error?.stdout) console.error(error.stdout);
+  process.exit(1);
+});
