@@ -1,6 +1,8 @@
 'use strict';
 
 const assert = require('assert');
+const path = require('path');
+const { spawnSync } = require('child_process');
 const { test } = require('node:test');
 const oxwire = require('..');
 
@@ -16,8 +18,24 @@ test('ESM has all names, and the same things', async () => {
   assert.strictEqual(imported.default, oxwire);
 });
 
-test('counters counts, from nothing', () => {
-  const counters = oxwire.counters();
-  for (const value of Object.values(counters)) assert.ok(Number.isSafeInteger(value) && value >= 0);
-  assert.notStrictEqual(oxwire.counters(), counters);
+test('where there are no sockets, using one says so', () => {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [
+      '-e',
+      `const oxwire = require('.');
+       Object.defineProperty(process.versions, 'bun', { value: '1.0.0' });
+       const { connect, counters, createServer } = oxwire;
+       for (const use of [() => connect(80), () => createServer().listen(), counters]) {
+         try { use(); } catch (error) { console.log(error.code, error.message); }
+       }`,
+    ],
+    { cwd: path.join(__dirname, '..'), encoding: 'utf8', timeout: 20_000 },
+  );
+  assert.deepStrictEqual([status, stderr], [0, '']);
+  const lines = stdout.trim().split('\n');
+  assert.strictEqual(lines.length, 3);
+  for (const line of lines) {
+    assert.match(line, /^ERR_FEATURE_UNAVAILABLE_ON_PLATFORM oxwire's sockets are not available/);
+  }
 });

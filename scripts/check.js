@@ -41,6 +41,10 @@ const checks = [
     command: [node, 'scripts/check-generated.js'],
   },
   {
+    name: 'workflows',
+    command: [node, 'scripts/check-workflows.js'],
+  },
+  {
     name: 'packages',
     command: [node, 'scripts/check-packages.js'],
   },

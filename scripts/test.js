@@ -10,6 +10,7 @@ const { show } = require('./util/command');
 const { listFiles } = require('./util/files');
 const { inRoot } = require('./util/paths');
 
+const hasSockets = process.platform !== 'win32';
 const given = process.argv.slice(2);
 const flags = given.filter((argument) => argument.startsWith('-'));
 const files = given.filter((argument) => !argument.startsWith('-'));
@@ -18,7 +19,10 @@ const [major, minor] = process.versions.node.split('.').map(Number);
 const limit = major > 20 || minor >= 11 ? ['--test-timeout=120000'] : [];
 const all = ['__test__', 'benchmark/test']
   .flatMap((folder) => listFiles(inRoot(folder)).map((file) => `${folder}/${file}`))
-  .filter((file) => file.endsWith('.test.js'));
+  .filter((file) => file.endsWith('.test.js'))
+  .filter((file) => hasSockets || !needsSockets(file));
+if (!hasSockets)
+  console.log('test: oxwire has no sockets on Windows yet; their tests are left out');
 
 if (all.length === 0) {
   console.error('test: there is no __test__/**/*.test.js to run.');
@@ -34,4 +38,9 @@ if (all.length === 0) {
     ...chosen,
   ];
   if (!show(command)) process.exitCode = 1;
+}
+
+/** @param {string} file */
+function needsSockets(file) {
+  return !/^(__test__\/(index|native)|benchmark\/)/.test(file);
 }

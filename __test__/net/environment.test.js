@@ -320,17 +320,3 @@ test('two copies of the library in one process do not disturb each other', async
     });`);
   assert.deepStrictEqual([status, stdout, stderr], [0, 'across\n', '']);
 });
-
-test('where Node is not Node, using a socket says so', () => {
-  const { status, stdout, stderr } = run(`
-    Object.defineProperty(process.versions, 'bun', { value: '1.0.0' });
-    for (const use of [() => oxwire.connect(80), () => oxwire.createServer().listen(), oxwire.counters]) {
-      try { use(); } catch (error) { console.log(error.code, error.message); }
-    }`);
-  assert.deepStrictEqual([status, stderr], [0, '']);
-  const lines = stdout.trim().split('\n');
-  assert.strictEqual(lines.length, 3);
-  for (const line of lines) {
-    assert.match(line, /^ERR_FEATURE_UNAVAILABLE_ON_PLATFORM oxwire's sockets are not available/);
-  }
-});
