@@ -54,6 +54,20 @@ test("the README's other programs run", (t) => {
   }
 });
 
+test('links within the repository lead somewhere', () => {
+  const folders = ['.', 'benchmark', 'docs', 'packages/turbo-net'];
+  for (const folder of folders.map((name) => path.join(ROOT, name))) {
+    const files = fs.readdirSync(folder).filter((file) => file.endsWith('.md'));
+    assert.ok(files.length > 0, folder);
+    for (const file of files) {
+      const text = fs.readFileSync(path.join(folder, file), 'utf8');
+      for (const [, link] of text.matchAll(/\]\((?!\w+:|#)([^)#]+)/g)) {
+        assert.ok(fs.existsSync(path.join(folder, link)), `${file} links to ${link}`);
+      }
+    }
+  }
+});
+
 test("the README's figures are those that were measured", () => {
   const { withFigures } = require('../benchmark/readme');
   // Tables are laid out by the formatter: compare what is in them.

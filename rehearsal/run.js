@@ -44,8 +44,8 @@ class Rehearsal {
   async run() {
     /** @type {string[]} */
     let folders = [];
-    await step('lay out the packages', (report) => {
-      folders = stagePackages();
+    await step('lay out the packages', async (report) => {
+      folders = await stagePackages();
       for (const folder of folders) report(folder);
     });
     await step('start a registry', async (report) => report(await this.startRegistry()));
@@ -152,9 +152,7 @@ class Rehearsal {
   }
 
   async overrides() {
-    const project = this.project('overrides', {
-      overrides: { 'turbo-net': `npm:@oxwire/turbo-net@${version}` },
-    });
+    const project = this.project('overrides', overridesInReadme('packages/turbo-net'));
     await step('install turbo-http with turbo-net overridden', async () => {
       await this.npm(project, 'install', 'turbo-http');
       const installed = readJson(path.join(project, 'node_modules/turbo-net/package.json'));
@@ -251,6 +249,16 @@ class Rehearsal {
     const { stdout } = await promisify(execFile)(file, command, options);
     return stdout;
   }
+}
+
+/**
+ * @param {string} folder of a drop-in
+ * @returns {object} what its README tells one to put into package.json
+ */
+function overridesInReadme(folder) {
+  const readme = fs.readFileSync(inRoot(folder, 'README.md'), 'utf8');
+  const [, json] = /** @type {RegExpExecArray} */ (/```json\n(.*?)```/s.exec(readme));
+  return JSON.parse(json);
 }
 
 /** npm as a file, since no PATH leads to it. */

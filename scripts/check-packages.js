@@ -32,19 +32,20 @@ const manifest = readJson(inRoot('package.json'));
 const platformManifests = manifestsOf('npm');
 const dropInManifests = manifestsOf('packages');
 const forbidden = forbiddenWords();
-const packages = stagePackages().map(packed);
-
-const problems = [
-  ...versions(),
-  ...manifests(),
-  ...locks(),
-  ...packages.flatMap(contents),
-  ...packages.flatMap(({ folder, files }) => addresses(folder, files)),
-  ...packages.flatMap(weight),
-  ...packages.flatMap(({ folder }) => verdicts(folder)),
-];
-for (const problem of problems) console.error(problem);
-if (problems.length > 0) process.exitCode = 1;
+async function main() {
+  const packages = (await stagePackages()).map(packed);
+  const problems = [
+    ...versions(),
+    ...manifests(),
+    ...locks(),
+    ...packages.flatMap(contents),
+    ...packages.flatMap(({ folder, files }) => addresses(folder, files)),
+    ...packages.flatMap(weight),
+    ...packages.flatMap(({ folder }) => verdicts(folder)),
+  ];
+  for (const problem of problems) console.error(problem);
+  if (problems.length > 0) process.exitCode = 1;
+}
 
 /** @typedef {{ folder: string, name: string, files: string[], size: number, unpackedSize: number }} Package */
 
@@ -187,3 +188,5 @@ function manifestsOf(folder) {
 function read(file) {
   return fs.existsSync(inRoot(file)) ? fs.readFileSync(inRoot(file), 'utf8') : '';
 }
+
+void main();

@@ -18,9 +18,9 @@ const { inRoot } = require('./util/paths');
 const { publishPackages } = require('./util/publication');
 const { stagePackages } = require('./util/stage');
 
-function main() {
+async function main() {
   requireMatchingTag();
-  const folders = stagePackages({ complete: true });
+  const folders = await stagePackages({ complete: true });
   if (process.argv.includes('--dry-run')) {
     for (const folder of folders) {
       const { name, version } = readJson(inRoot(folder, 'package.json'));
@@ -63,9 +63,7 @@ function withToken(callback) {
   }
 }
 
-try {
-  main();
-} catch (error) {
+main().catch((error) => {
   console.error(`\npublish: ${error instanceof Error ? error.message : error}`);
   process.exitCode = 1;
-}
+});

@@ -2,7 +2,6 @@
 
 const fs = require('node:fs');
 const path = require('node:path');
-const { parseTriple } = require('@napi-rs/cli');
 
 const { run } = require('./command');
 const { readJson } = require('./files');
@@ -19,12 +18,14 @@ const napiCli = inRoot('node_modules/@napi-rs/cli/dist/cli.js');
  * @param {object} [options]
  * @param {boolean} [options.complete] fail where the addon of a target is missing; otherwise only
  *   the targets that are built take part, as for the host alone
- * @returns {string[]} the folders, relative to the root, in the order of publication: none before
- *   what it depends on
+ * @returns {Promise<string[]>} the folders, relative to the root, in the order of publication: none
+ *   before what it depends on
  */
-function stagePackages({ complete = false } = {}) {
+async function stagePackages({ complete = false } = {}) {
   fs.rmSync(inRoot(staging), { recursive: true, force: true });
-  const platforms = stageRoot(complete);
+  const targets = await targetsToStage(complete);
+  const platforms = targets.map(({ platform }) => platform);
+  stageRoot(targets);
   const dropIns = fs.readdirSync(inRoot('packages'));
   for (const name of dropIns) copyPackage(`packages/${name}`, `${staging}/${name}`);
   const folders = [
@@ -36,41 +37,52 @@ function stagePackages({ complete = false } = {}) {
 }
 
 /**
- * @param {boolean} complete
- * @returns {string[]} the platforms that take part
+ * @typedef {object} Target
+ * @property {string} triple
+ * @property {string} platform as its package is called
+ * @property {string} addon the file
  */
-function stageRoot(complete) {
-  const folder = `${staging}/oxwire`;
-  const { napi } = readJson(inRoot('package.json'));
-  copyPackage('.', folder);
 
-  const targets = napi.targets.filter((/** @type {string} */ target) => {
-    return complete || fs.existsSync(inRoot(addonOf(target)));
+/**
+ * @param {boolean} complete
+ * @returns {Promise<Target[]>} those of package.json, or of them those that are built
+ */
+async function targetsToStage(complete) {
+  // Not required: Node 20.9 can't require what it requires.
+  const { parseTriple } = await import('@napi-rs/cli');
+  /** @type {string[]} */
+  const triples = readJson(inRoot('package.json')).napi.targets;
+  const all = triples.map((triple) => {
+    const platform = parseTriple(triple).platformArchABI;
+    return { triple, platform, addon: `oxwire.${platform}.node` };
   });
-  if (targets.length === 0) throw new Error('No addon is built here: run npm run build.');
-  const platforms = targets.map((/** @type {string} */ target) => {
-    const { platformArchABI } = parseTriple(target);
-    const addon = addonOf(target);
-    fs.cpSync(inRoot('npm', platformArchABI), inRoot(folder, 'npm', platformArchABI), {
-      recursive: true,
-    });
-    if (!fs.existsSync(inRoot(addon))) throw new Error(`${addon} is missing: build ${target}.`);
-    fs.copyFileSync(inRoot(addon), inRoot(folder, 'npm', platformArchABI, addon));
-    return platformArchABI;
-  });
+  const built = all.filter(({ addon }) => fs.existsSync(inRoot(addon)));
+  if (built.length === 0) throw new Error('No addon is built here: run npm run build.');
+  if (!complete) return built;
+  const missing = all.filter((target) => !built.includes(target));
+  if (missing.length === 0) return all;
+  const names = missing.map(({ triple }) => triple).join(', ');
+  throw new Error(`The addons of these targets are not in the root folder: ${names}.`);
+}
+
+/** @param {Target[]} targets */
+function stageRoot(targets) {
+  const folder = `${staging}/oxwire`;
+  copyPackage('.', folder);
+  for (const { platform, addon } of targets) {
+    const to = inRoot(folder, 'npm', platform);
+    fs.cpSync(inRoot('npm', platform), to, { recursive: true });
+    fs.copyFileSync(inRoot(addon), path.join(to, addon));
+  }
 
   // Checks the addons and writes optionalDependencies.
   const config = `${folder}/napi.json`;
-  fs.writeFileSync(inRoot(config), JSON.stringify({ ...napi, targets }));
+  const { napi } = readJson(inRoot('package.json'));
+  const triples = targets.map(({ triple }) => triple);
+  fs.writeFileSync(inRoot(config), JSON.stringify({ ...napi, targets: triples }));
   const flags = ['--config-path', 'napi.json', '--skip-optional-publish', '--no-gh-release'];
   run([process.execPath, napiCli, 'pre-publish', '--cwd', inRoot(folder), ...flags]);
   fs.rmSync(inRoot(config));
-  return platforms;
-}
-
-/** @param {string} target a target triple */
-function addonOf(target) {
-  return `oxwire.${parseTriple(target).platformArchABI}.node`;
 }
 
 /**
