@@ -45,14 +45,14 @@ class Rehearsal {
     /** @type {string[]} */
     let folders = [];
     await step('lay out the packages', async (report) => {
-      folders = await stagePackages();
-      for (const folder of folders) report(folder);
+      folders = await stagePackages(path.join(this.home, 'packages'));
+      for (const folder of folders) report(path.relative(this.home, folder));
     });
     await step('start a registry', async (report) => report(await this.startRegistry()));
     try {
       await step('publish', (report) => {
         const env = { ...process.env, ...this.settings };
-        publishPackages([...OTHERS, ...folders], { env, report });
+        publishPackages([...OTHERS.map((folder) => inRoot(folder)), ...folders], { env, report });
       });
       await step('publish again: nothing to do', () => {
         publishPackages(folders, {

@@ -32,8 +32,14 @@ const manifest = readJson(inRoot('package.json'));
 const platformManifests = manifestsOf('npm');
 const dropInManifests = manifestsOf('packages');
 const forbidden = forbiddenWords();
+
 async function main() {
-  const packages = (await stagePackages()).map(packed);
+  const staging = fs.mkdtempSync(path.join(os.tmpdir(), 'oxwire-check-'));
+  process.on('exit', () => fs.rmSync(staging, { recursive: true }));
+  const folders = await stagePackages(path.join(staging, 'built'));
+  const packages = [...folders, ...otherPlatforms(path.join(staging, 'other'), folders)].map(
+    packed,
+  );
   const problems = [
     ...versions(),
     ...manifests(),
@@ -41,10 +47,29 @@ async function main() {
     ...packages.flatMap(contents),
     ...packages.flatMap(({ folder, files }) => addresses(folder, files)),
     ...packages.flatMap(weight),
-    ...packages.flatMap(({ folder }) => verdicts(folder)),
+    ...packages.flatMap(verdicts),
   ];
   for (const problem of problems) console.error(problem);
   if (problems.length > 0) process.exitCode = 1;
+}
+
+/**
+ * Lays out the packages of platforms whose addon is built elsewhere, with a stand-in for it.
+ *
+ * @param {string} staging
+ * @param {string[]} built the folders of the others
+ * @returns {string[]} folders
+ */
+function otherPlatforms(staging, built) {
+  const names = built.map((folder) => path.basename(folder));
+  const others = fs.readdirSync(inRoot('npm')).filter((platform) => !names.includes(platform));
+  return others.map((platform) => {
+    const folder = path.join(staging, platform);
+    fs.cpSync(inRoot('npm', platform), folder, { recursive: true });
+    fs.copyFileSync(inRoot('LICENSE'), path.join(folder, 'LICENSE'));
+    fs.writeFileSync(path.join(folder, `oxwire.${platform}.node`), '');
+    return folder;
+  });
 }
 
 /** @typedef {{ folder: string, name: string, files: string[], size: number, unpackedSize: number }} Package */
@@ -52,7 +77,7 @@ async function main() {
 /** @param {string} folder @returns {Package} */
 function packed(folder) {
   const command = ['npm', 'pack', '--dry-run', '--json', '--ignore-scripts'];
-  const [{ name, size, unpackedSize, files }] = JSON.parse(run(command, { cwd: inRoot(folder) }));
+  const [{ name, size, unpackedSize, files }] = JSON.parse(run(command, { cwd: folder }));
   const paths = files.map((/** @type {{ path: string }} */ file) => file.path);
   return { folder, name, size, unpackedSize, files: paths };
 }
@@ -103,17 +128,17 @@ function locks() {
       .filter(([, entry]) => entry.hasInstallScript)
       .map(([name]) => `${file}: ${name} has an install script. Peers belong in benchmark/.`),
   );
-  return [...strangers, ...addresses('.', [...files, 'benchmark/package-lock.json', '.npmrc'])];
+  return [...strangers, ...addresses(root, [...files, 'benchmark/package-lock.json', '.npmrc'])];
 }
 
 /** @param {Package} each @returns {string[]} files that are missing, and ones too many */
 function contents({ folder, name, files }) {
-  const { main, types, exports } = readJson(inRoot(folder, 'package.json'));
+  const { main, types, exports } = readJson(path.join(folder, 'package.json'));
   const named = /** @type {string[]} */ (
     JSON.stringify([main, types, exports ?? {}]).match(/[^"]+\.\w+/g)
   );
   const required = ['LICENSE', 'README.md', ...named.map((file) => path.normalize(file))];
-  const strangers = ['.test.js', ...(isPlatform(folder) ? [] : ['.node'])];
+  const strangers = ['.test.js', ...(isPlatform(name) ? [] : ['.node'])];
   const unwanted = files.filter(
     (file) =>
       strangers.some((end) => file.endsWith(end)) ||
@@ -129,7 +154,7 @@ function contents({ folder, name, files }) {
 
 /** @param {Package} each @returns {string[]} */
 function weight({ folder, name, size, unpackedSize }) {
-  const kind = isPlatform(folder) ? 'platform' : name === 'oxwire' ? 'oxwire' : 'dropIn';
+  const kind = isPlatform(name) ? 'platform' : name === 'oxwire' ? 'oxwire' : 'dropIn';
   const budget = BUDGETS[kind];
   const found = [];
   if (size > budget.packed) found.push(`packed ${size} bytes, of ${budget.packed}`);
@@ -139,13 +164,11 @@ function weight({ folder, name, size, unpackedSize }) {
   return found.map((text) => `${name} is over its budget: ${text}.`);
 }
 
-/** @param {string} folder @returns {string[]} what the linters of packages say */
-function verdicts(folder) {
-  const commands = [
-    [...publint, folder],
-    [...attw, '--pack', folder, '--profile', 'node16', '--no-definitely-typed', '--no-color'],
-  ];
-  return commands.flatMap((command) => {
+/** @param {Package} each @returns {string[]} what the linters of packages say */
+function verdicts({ folder, name }) {
+  const flags = ['--profile', 'node16', '--no-definitely-typed', '--no-color'];
+  const types = isPlatform(name) ? [] : [[...attw, '--pack', folder, ...flags]];
+  return [[...publint, folder], ...types].flatMap((command) => {
     const { ok, output } = capture(command);
     return ok ? [] : [`\`${command.join(' ')}\`:\n${output}`];
   });
@@ -158,10 +181,10 @@ function verdicts(folder) {
  */
 function addresses(folder, files) {
   return files.flatMap((file) => {
-    const text = read(`${folder}/${file}`);
+    const text = fs.readFileSync(path.join(folder, file), 'utf8');
     const found = forbidden.filter((word) => text.includes(word));
     if (/"resolved": "https?:/.test(text)) found.push('"resolved" addresses');
-    return found.map((word) => `${folder}/${file} contains ${word}: remove it.`);
+    return found.map((word) => `${path.join(folder, file)} contains ${word}: remove it.`);
   });
 }
 
@@ -172,9 +195,9 @@ function forbiddenWords() {
   return [...registries, root, ...(home.length > 1 ? [`${home}/`] : []), '_authToken'];
 }
 
-/** @param {string} folder */
-function isPlatform(folder) {
-  return folder.includes('/npm/');
+/** @param {string} name */
+function isPlatform(name) {
+  return name.startsWith(`${manifest.napi.packageName}-`);
 }
 
 /** @param {string} folder @returns {string[]} */
@@ -186,7 +209,7 @@ function manifestsOf(folder) {
 
 /** @param {string} file */
 function read(file) {
-  return fs.existsSync(inRoot(file)) ? fs.readFileSync(inRoot(file), 'utf8') : '';
+  return fs.readFileSync(inRoot(file), 'utf8');
 }
 
 void main();

@@ -20,10 +20,10 @@ const { stagePackages } = require('./util/stage');
 
 async function main() {
   requireMatchingTag();
-  const folders = await stagePackages({ complete: true });
+  const folders = await stagePackages(inRoot('target/packages'), { complete: true });
   if (process.argv.includes('--dry-run')) {
     for (const folder of folders) {
-      const { name, version } = readJson(inRoot(folder, 'package.json'));
+      const { name, version } = readJson(path.join(folder, 'package.json'));
       console.log(`${name}@${version}  ${folder}`);
     }
     return;

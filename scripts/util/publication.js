@@ -1,21 +1,22 @@
 'use strict';
 
+const path = require('node:path');
+
 const { capture, run } = require('./command');
 const { readJson } = require('./files');
-const { inRoot } = require('./paths');
 
 /**
  * Publishes packages, one after the other. What is there already is left alone, so that a
  * publication which broke off can be run again.
  *
- * @param {string[]} folders relative to the root, as `stagePackages` gives them
+ * @param {string[]} folders absolute, as `stagePackages` gives them
  * @param {object} options
  * @param {NodeJS.ProcessEnv} options.env npm's settings: registry, token, provenance
  * @param {(line: string) => void} options.report hears a line for each package
  */
 function publishPackages(folders, { env, report }) {
   for (const folder of folders) {
-    const { name, version } = readJson(inRoot(folder, 'package.json'));
+    const { name, version } = readJson(path.join(folder, 'package.json'));
     const id = `${name}@${version}`;
     if (isPublished(id, env)) {
       report(`${id} is there already`);
@@ -24,7 +25,7 @@ function publishPackages(folders, { env, report }) {
     // A version such as 1.0.0-beta.1 must not become what `npm install` takes.
     const tag = version.includes('-') ? 'next' : 'latest';
     const command = ['npm', 'publish', '--ignore-scripts', '--access=public', `--tag=${tag}`];
-    run(command, { cwd: inRoot(folder), env });
+    run(command, { cwd: folder, env });
     report(`${id} published`);
   }
 }

@@ -5,32 +5,31 @@ const path = require('node:path');
 
 const { run } = require('./command');
 const { readJson } = require('./files');
-const { inRoot } = require('./paths');
+const { inRoot, root } = require('./paths');
 
-/** Where the folders that `npm publish` takes are made. */
-const staging = 'target/packages';
 const napiCli = inRoot('node_modules/@napi-rs/cli/dist/cli.js');
 
 /**
  * Lays out every package as it is to be published, each in a folder of its own: the platform
  * packages with their addons, oxwire with its optionalDependencies, and the drop-ins.
  *
+ * @param {string} staging the folder for all of them, absolute; what is in it is deleted
  * @param {object} [options]
  * @param {boolean} [options.complete] fail where the addon of a target is missing; otherwise only
  *   the targets that are built take part, as for the host alone
- * @returns {Promise<string[]>} the folders, relative to the root, in the order of publication: none
- *   before what it depends on
+ * @returns {Promise<string[]>} the folders, absolute, in the order of publication: none before what
+ *   it depends on
  */
-async function stagePackages({ complete = false } = {}) {
-  fs.rmSync(inRoot(staging), { recursive: true, force: true });
+async function stagePackages(staging, { complete = false } = {}) {
+  fs.rmSync(staging, { recursive: true, force: true });
+  const folderOf = (/** @type {string} */ name) => path.join(staging, name);
   const targets = await targetsToStage(complete);
-  const platforms = targets.map(({ platform }) => platform);
-  stageRoot(targets);
+  stageRoot(folderOf('oxwire'), targets);
   const dropIns = fs.readdirSync(inRoot('packages'));
-  for (const name of dropIns) copyPackage(`packages/${name}`, `${staging}/${name}`);
+  for (const name of dropIns) copyPackage(inRoot('packages', name), folderOf(name));
   const folders = [
-    ...platforms.map((platform) => `${staging}/oxwire/npm/${platform}`),
-    ...['oxwire', ...dropIns].map((name) => `${staging}/${name}`),
+    ...targets.map(({ platform }) => path.join(folderOf('oxwire'), 'npm', platform)),
+    ...['oxwire', ...dropIns].map(folderOf),
   ];
   for (const folder of folders) complement(folder);
   return folders;
@@ -65,38 +64,37 @@ async function targetsToStage(complete) {
   throw new Error(`The addons of these targets are not in the root folder: ${names}.`);
 }
 
-/** @param {Target[]} targets */
-function stageRoot(targets) {
-  const folder = `${staging}/oxwire`;
-  copyPackage('.', folder);
+/** @param {string} folder @param {Target[]} targets */
+function stageRoot(folder, targets) {
+  copyPackage(root, folder);
   for (const { platform, addon } of targets) {
-    const to = inRoot(folder, 'npm', platform);
+    const to = path.join(folder, 'npm', platform);
     fs.cpSync(inRoot('npm', platform), to, { recursive: true });
     fs.copyFileSync(inRoot(addon), path.join(to, addon));
   }
 
   // Checks the addons and writes optionalDependencies.
-  const config = `${folder}/napi.json`;
+  const config = path.join(folder, 'napi.json');
   const { napi } = readJson(inRoot('package.json'));
   const triples = targets.map(({ triple }) => triple);
-  fs.writeFileSync(inRoot(config), JSON.stringify({ ...napi, targets: triples }));
+  fs.writeFileSync(config, JSON.stringify({ ...napi, targets: triples }));
   const flags = ['--config-path', 'napi.json', '--skip-optional-publish', '--no-gh-release'];
-  run([process.execPath, napiCli, 'pre-publish', '--cwd', inRoot(folder), ...flags]);
-  fs.rmSync(inRoot(config));
+  run([process.execPath, napiCli, 'pre-publish', '--cwd', folder, ...flags]);
+  fs.rmSync(config);
 }
 
 /**
  * Copies what `npm publish` would take of a folder.
  *
- * @param {string} from relative to the root
- * @param {string} to relative to the root
+ * @param {string} from
+ * @param {string} to
  */
 function copyPackage(from, to) {
   const command = ['npm', 'pack', '--dry-run', '--json', '--ignore-scripts'];
-  const [{ files }] = JSON.parse(run(command, { cwd: inRoot(from) }));
+  const [{ files }] = JSON.parse(run(command, { cwd: from }));
   for (const { path: file } of files) {
-    fs.mkdirSync(path.dirname(inRoot(to, file)), { recursive: true });
-    fs.copyFileSync(inRoot(from, file), inRoot(to, file));
+    fs.mkdirSync(path.dirname(path.join(to, file)), { recursive: true });
+    fs.copyFileSync(path.join(from, file), path.join(to, file));
   }
 }
 
@@ -107,15 +105,16 @@ function copyPackage(from, to) {
  * @param {string} folder
  */
 function complement(folder) {
-  fs.copyFileSync(inRoot('LICENSE'), inRoot(folder, 'LICENSE'));
+  fs.copyFileSync(inRoot('LICENSE'), path.join(folder, 'LICENSE'));
   const { GITHUB_SERVER_URL, GITHUB_REPOSITORY } = process.env;
   if (!GITHUB_REPOSITORY) return;
-  const manifest = readJson(inRoot(folder, 'package.json'));
+  const file = path.join(folder, 'package.json');
+  const manifest = readJson(file);
   manifest.repository = {
     type: 'git',
     url: `git+${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}.git`,
   };
-  fs.writeFileSync(inRoot(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  fs.writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
 module.exports = { stagePackages };
