@@ -1,3 +1,5 @@
+/// <reference types="node" />
+
 import { EventEmitter } from 'events';
 
 /** One end of a connection, or where a server listens. */

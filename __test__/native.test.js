@@ -66,12 +66,13 @@ test('where the package of the platform is not installed, the error names it', (
     code: 'MODULE_NOT_FOUND',
     message:
       `oxwire ${version} has no native addon for linux-x64. ` +
-      '@oxwire/oxwire-linux-x64-gnu or @oxwire/oxwire-linux-x64-musl is not installed. ' +
-      'It is an optional dependency: run npm install --include=optional. If node_modules or ' +
-      'the lock file came from another platform, delete both before.',
+      '@oxwire/oxwire-linux-x64-gnu or @oxwire/oxwire-linux-x64-musl is not installed, or not ' +
+      'whole. It is an optional dependency: install again with those, as by npm install ' +
+      '--include=optional. If that brings nothing, delete node_modules before, and the lock file ' +
+      'if it came from another platform.',
   });
   const darwin = load(t, { platform: 'darwin-arm64' });
-  assert.match(darwin.message, /\. @oxwire\/oxwire-darwin-arm64 is not installed\./);
+  assert.match(darwin.message, /\. @oxwire\/oxwire-darwin-arm64 is not installed, /);
 });
 
 test('where there is no package for the platform, the error lists those that there are', (t) => {
@@ -121,5 +122,8 @@ test('NAPI_RS_NATIVE_LIBRARY_PATH names an addon that is somewhere else', (t) =>
   assert.deepStrictEqual(load(t, { env: built }), {});
   const { code, message } = load(t, { env: { NAPI_RS_NATIVE_LIBRARY_PATH: '/no/such.node' } });
   assert.strictEqual(code, 'MODULE_NOT_FOUND');
-  assert.match(message, /\. NAPI_RS_NATIVE_LIBRARY_PATH says to load \/no\/such\.node, which is /);
+  assert.match(
+    message,
+    /\. NAPI_RS_NATIVE_LIBRARY_PATH says to load \/no\/such\.node, which is not there\. /,
+  );
 });

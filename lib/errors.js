@@ -218,7 +218,9 @@ function noAddon({ version, optionalDependencies }, reason) {
  */
 function adviceOnAddon(platform, packages) {
   const file = process.env.NAPI_RS_NATIVE_LIBRARY_PATH;
-  if (file) return `NAPI_RS_NATIVE_LIBRARY_PATH says to load ${file}, which is not there.`;
+  if (file) {
+    return `NAPI_RS_NATIVE_LIBRARY_PATH says to load ${file}, which is not there. It takes an absolute path.`;
+  }
   if (packages.length === 0) {
     return 'In a clone, build it: npm run build. Packages from the registry bring one.';
   }
@@ -226,9 +228,9 @@ function adviceOnAddon(platform, packages) {
   const fitting = packages.filter((name) => `${platformOf(name)}-`.startsWith(`${platform}-`));
   if (fitting.length > 0) {
     return (
-      `${fitting.join(' or ')} is not installed. It is an optional dependency: ` +
-      'run npm install --include=optional. If node_modules or the lock file came from another ' +
-      'platform, delete both before.'
+      `${fitting.join(' or ')} is not installed, or not whole. It is an optional dependency: ` +
+      'install again with those, as by npm install --include=optional. If that brings nothing, ' +
+      'delete node_modules before, and the lock file if it came from another platform.'
     );
   }
   return (

@@ -12,6 +12,7 @@ const { once } = require('node:events');
 const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
+const { setTimeout } = require('node:timers/promises');
 const { promisify } = require('node:util');
 
 const { readJson } = require('../scripts/util/files');
@@ -51,12 +52,12 @@ class Rehearsal {
     await step('start a registry', async (report) => report(await this.startRegistry()));
     try {
       await step('publish', (report) => {
-        const env = { ...process.env, ...this.settings };
-        publishPackages([...OTHERS.map((folder) => inRoot(folder)), ...folders], { env, report });
+        const all = [...OTHERS.map((folder) => inRoot(folder)), ...folders];
+        publishPackages(all, { env: this.environment(), report });
       });
       await step('publish again: nothing to do', () => {
         publishPackages(folders, {
-          env: { ...process.env, ...this.settings },
+          env: this.environment(),
           report: (line) => assert.match(line, /is there already$/),
         });
       });
@@ -79,7 +80,8 @@ class Rehearsal {
     });
     this.registry = registry;
     const ended = once(registry, 'exit').then(() => Promise.reject(new Error('it ended at once')));
-    const [address] = await Promise.race([once(registry, 'message'), ended]);
+    const signal = AbortSignal.timeout(TIMEOUT);
+    const [address] = await Promise.race([once(registry, 'message', { signal }), ended]);
     const userconfig = path.join(this.home, 'npmrc');
     // npm wants to see a token, whatever it is; and no other of this user must come into play.
     const key = `${address.replace('http:', '')}:_authToken`;
@@ -87,6 +89,7 @@ class Rehearsal {
     this.settings = {
       npm_config_registry: address,
       npm_config_userconfig: userconfig,
+      npm_config_globalconfig: path.join(this.home, 'nothing/npmrc'),
       npm_config_cache: path.join(this.home, 'cache'),
       npm_config_audit: 'false',
       npm_config_fund: 'false',
@@ -144,7 +147,7 @@ class Rehearsal {
       await this.npm(project, 'install', '--save-dev', 'typescript', '@types/node');
       const files = ['types.cts', 'types.mts'];
       for (const file of files) fs.copyFileSync(this.source(file), path.join(project, file));
-      const tsc = ['node_modules/typescript/bin/tsc', '--noEmit', '--strict', '--types', 'node'];
+      const tsc = ['node_modules/typescript/bin/tsc', '--noEmit', '--strict'];
       await this.node(project, ...tsc, '--module', 'node16', ...files);
       const bundler = ['--module', 'esnext', '--moduleResolution', 'bundler'];
       await this.node(project, ...tsc, ...bundler, 'types.mts');
@@ -152,16 +155,22 @@ class Rehearsal {
   }
 
   async overrides() {
-    const project = this.project('overrides', overridesInReadme('packages/turbo-net'));
-    await step('install turbo-http with turbo-net overridden', async () => {
-      await this.npm(project, 'install', 'turbo-http');
-      const installed = readJson(path.join(project, 'node_modules/turbo-net/package.json'));
-      assert.strictEqual(installed.name, '@oxwire/turbo-net');
-    });
-    await step('serve requests with it', async () => {
-      const output = await this.program(project, 'http.js');
-      assert.strictEqual(output, '210 requests answered on @oxwire/turbo-net\n');
-    });
+    const ways = manifestsInReadme('packages/turbo-net');
+    assert.strictEqual(ways.length, 2);
+    for (const [index, manifest] of ways.entries()) {
+      const project = this.project(`overrides-${index}`, manifest);
+      const fields = Object.keys(manifest).join(' and ');
+      await step(`override turbo-net under turbo-http, by ${fields}`, async () => {
+        await this.npm(project, 'install', 'turbo-http');
+        const installed = readJson(path.join(project, 'node_modules/turbo-net/package.json'));
+        assert.strictEqual(installed.name, '@oxwire/turbo-net');
+        await this.npm(project, 'ls', '--all');
+      });
+      await step('serve requests with it', async () => {
+        const output = await this.program(project, 'http.js');
+        assert.strictEqual(output, '210 requests answered on @oxwire/turbo-net\n');
+      });
+    }
   }
 
   async omitOptional() {
@@ -229,6 +238,16 @@ class Rehearsal {
   }
 
   /**
+   * The environment with the settings of the rehearsal for npm, and none of this user's for npm,
+   * Node and oxwire.
+   */
+  environment() {
+    const others = /^(npm_.*|node_.*|napi_.*|oxwire_.*)$/i;
+    const inherited = Object.entries(process.env).filter(([name]) => !others.test(name));
+    return { ...Object.fromEntries(inherited), ...this.settings };
+  }
+
+  /**
    * Runs a program as a user would who has Node and nothing else.
    *
    * @param {string} cwd
@@ -237,14 +256,7 @@ class Rehearsal {
    * @returns {Promise<string>} what it printed
    */
   async execute(cwd, file, command) {
-    const isOurs = (/** @type {string} */ name) =>
-      !/^(path|node_path|npm_.*|oxwire_.*)$/i.test(name);
-    const inherited = Object.entries(process.env).filter(([name]) => isOurs(name));
-    const env = {
-      ...Object.fromEntries(inherited),
-      ...this.settings,
-      PATH: path.join(this.home, 'nothing'),
-    };
+    const env = { ...this.environment(), PATH: path.join(this.home, 'nothing') };
     const options = { cwd, env, timeout: TIMEOUT, maxBuffer: 1 << 26 };
     const { stdout } = await promisify(execFile)(file, command, options);
     return stdout;
@@ -253,12 +265,11 @@ class Rehearsal {
 
 /**
  * @param {string} folder of a drop-in
- * @returns {object} what its README tells one to put into package.json
+ * @returns {object[]} what its README tells one to write into package.json
  */
-function overridesInReadme(folder) {
+function manifestsInReadme(folder) {
   const readme = fs.readFileSync(inRoot(folder, 'README.md'), 'utf8');
-  const [, json] = /** @type {RegExpExecArray} */ (/```json\n(.*?)```/s.exec(readme));
-  return JSON.parse(json);
+  return [...readme.matchAll(/```json\n(.*?)```/gs)].map(([, json]) => JSON.parse(json));
 }
 
 /** npm as a file, since no PATH leads to it. */
@@ -278,7 +289,7 @@ async function step(name, action) {
   const start = process.hrtime.bigint();
   /** @type {string[]} */
   const lines = [];
-  process.stdout.write(`${name.padEnd(56)} `);
+  process.stdout.write(`${name.padEnd(64)} `);
   try {
     await action((line) => lines.push(line));
   } catch (error) {
@@ -293,12 +304,19 @@ async function step(name, action) {
 async function main() {
   const home = fs.mkdtempSync(path.join(os.tmpdir(), 'oxwire-rehearsal-'));
   process.on('exit', () => fs.rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
-  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
+  for (const signal of ['SIGINT', 'SIGTERM']) {
+    process.on(signal, () => {
+      console.log('\ninterrupted');
+      process.exit(1);
+    });
+  }
   await new Rehearsal(home).run();
   console.log('\nEverything installs and runs as it would for a user.');
 }
 
-main().catch((error) => {
+main().catch(async (error) => {
+  // A signal ends the command that runs as well. Then the signal is what is to be told.
+  await setTimeout(100);
   console.error(`\nrehearsal: ${error?.stack ?? error}`);
   if (error?.stdout) console.error(error.stdout);
   process.exit(1);

@@ -61,8 +61,8 @@ async function main() {
  * @returns {string[]} folders
  */
 function otherPlatforms(staging, built) {
-  const names = built.map((folder) => path.basename(folder));
-  const others = fs.readdirSync(inRoot('npm')).filter((platform) => !names.includes(platform));
+  const names = new Set(built.map((folder) => path.basename(folder)));
+  const others = fs.readdirSync(inRoot('npm')).filter((platform) => !names.has(platform));
   return others.map((platform) => {
     const folder = path.join(staging, platform);
     fs.cpSync(inRoot('npm', platform), folder, { recursive: true });
@@ -153,7 +153,7 @@ function contents({ folder, name, files }) {
 }
 
 /** @param {Package} each @returns {string[]} */
-function weight({ folder, name, size, unpackedSize }) {
+function weight({ name, size, unpackedSize }) {
   const kind = isPlatform(name) ? 'platform' : name === 'oxwire' ? 'oxwire' : 'dropIn';
   const budget = BUDGETS[kind];
   const found = [];

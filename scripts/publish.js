@@ -1,16 +1,16 @@
 'use strict';
 
-// Publishes every package in the version of package.json, for which the addons of all targets must
-// be in the root folder. Run by CI on a version tag; `npm run rehearse` runs the same code against a
-// registry of its own.
+// Lays every package out in the version of package.json, and publishes them if it is told to. CI
+// does that on a version tag; `npm run rehearse` runs the same code against a registry of its own.
 //
-//   node scripts/publish.js            publishes
-//   node scripts/publish.js --dry-run  lays the packages out in target/packages, and says what would
-//                                      be published
+//   node scripts/publish.js            lays out what is built here in target/packages
+//   node scripts/publish.js --publish  publishes, for which the addons of all targets must be in
+//                                      the root folder
 
 const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
+const { parseArgs } = require('node:util');
 
 const { run } = require('./util/command');
 const { readJson } = require('./util/files');
@@ -19,27 +19,26 @@ const { publishPackages } = require('./util/publication');
 const { stagePackages } = require('./util/stage');
 
 async function main() {
-  requireMatchingTag();
-  const folders = await stagePackages(inRoot('target/packages'), { complete: true });
-  if (process.argv.includes('--dry-run')) {
-    for (const folder of folders) {
-      const { name, version } = readJson(path.join(folder, 'package.json'));
-      console.log(`${name}@${version}  ${folder}`);
-    }
-    return;
-  }
-  withToken((env) => publishPackages(folders, { env, report: console.log }));
+  const { publish } = parseArgs({ options: { publish: { type: 'boolean' } } }).values;
+  if (publish) requireRelease();
+  const folders = await stagePackages(inRoot('target/packages'), { complete: publish });
+  if (publish) withToken((env) => publishPackages(folders, { env, report: console.log }));
+  else for (const folder of folders) console.log(`laid out in ${path.relative('.', folder)}`);
 }
 
-/** A tag of another version than that of package.json is a slip. */
-function requireMatchingTag() {
-  const { GITHUB_REF_TYPE, GITHUB_REF_NAME } = process.env;
+/** What is published can't be taken back, so what is forgotten easily is looked for. */
+function requireRelease() {
   const { version } = readJson(inRoot('package.json'));
-  if (GITHUB_REF_TYPE !== 'tag' || GITHUB_REF_NAME === `v${version}`) return;
-  throw new Error(
-    `The tag is ${GITHUB_REF_NAME}, and package.json says version ${version}. ` +
-      'Make tags with npm version.',
-  );
+  const { GITHUB_REF_TYPE, GITHUB_REF_NAME } = process.env;
+  if (GITHUB_REF_TYPE === 'tag' && GITHUB_REF_NAME !== `v${version}`) {
+    throw new Error(`The tag is ${GITHUB_REF_NAME}, and package.json says version ${version}.`);
+  }
+  if (!read('CHANGELOG.md').includes(`\n## [${version}]`)) {
+    throw new Error(`CHANGELOG.md has no heading ## [${version}].`);
+  }
+  if (/not published yet/.test(read('README.md'))) {
+    throw new Error('README.md says that oxwire is not published yet.');
+  }
 }
 
 /**
@@ -61,6 +60,11 @@ function withToken(callback) {
   } finally {
     fs.rmSync(folder, { recursive: true });
   }
+}
+
+/** @param {string} file */
+function read(file) {
+  return fs.readFileSync(inRoot(file), 'utf8');
 }
 
 main().catch((error) => {

@@ -1,6 +1,7 @@
 'use strict';
 
-// Gives the crate and the drop-ins the version of package.json. Part of `npm version`.
+// Gives the crate, the drop-ins and what the READMEs say of them the version of package.json. Part of
+// `npm version`.
 
 const fs = require('node:fs');
 
@@ -8,12 +9,11 @@ const { readJson } = require('./util/files');
 const { inRoot } = require('./util/paths');
 
 const { version } = readJson(inRoot('package.json'));
+/** As in an override. */
+const range = /(npm:@oxwire\/[\w.-]+@\^)[\w.-]+/g;
 
-const cargo = fs.readFileSync(inRoot('Cargo.toml'), 'utf8');
-fs.writeFileSync(
-  inRoot('Cargo.toml'),
-  cargo.replace(/^version = ".*"$/m, `version = "${version}"`),
-);
+replace('Cargo.toml', /^version = ".*"$/m, `version = "${version}"`);
+replace('README.md', range, `$1${version}`);
 
 for (const name of fs.readdirSync(inRoot('packages'))) {
   const file = inRoot('packages', name, 'package.json');
@@ -21,4 +21,11 @@ for (const name of fs.readdirSync(inRoot('packages'))) {
   manifest.version = version;
   if (manifest.dependencies?.oxwire) manifest.dependencies.oxwire = version;
   fs.writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`);
+  replace(`packages/${name}/README.md`, range, `$1${version}`);
+}
+
+/** @param {string} file @param {RegExp} pattern @param {string} replacement */
+function replace(file, pattern, replacement) {
+  const text = fs.readFileSync(inRoot(file), 'utf8');
+  fs.writeFileSync(inRoot(file), text.replace(pattern, replacement));
 }

@@ -6,6 +6,8 @@
 //   node scripts/test.js
 //   npm test -- __test__/net/socket.test.js
 
+const fs = require('node:fs');
+
 const { show } = require('./util/command');
 const { listFiles } = require('./util/files');
 const { inRoot } = require('./util/paths');
@@ -24,8 +26,9 @@ const all = ['__test__', 'benchmark/test']
 if (!hasSockets)
   console.log('test: oxwire has no sockets on Windows yet; their tests are left out');
 
-if (all.length === 0) {
-  console.error('test: there is no __test__/**/*.test.js to run.');
+const missing = files.filter((file) => !fs.existsSync(file));
+if (missing.length > 0) {
+  console.error(`test: there is no ${missing.join(', ')}. There are:\n  ${all.join('\n  ')}`);
   process.exitCode = 1;
 } else {
   const chosen = files.length > 0 ? files : all;

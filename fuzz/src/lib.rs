@@ -1,7 +1,7 @@
 //! What must hold of any bytes from outside, one function for each fuzz target.
 //!
 //! A target (`fuzz/targets/NAME.rs`) runs the function of its name on what the fuzzer makes up. The
-//! tests below run it on the corpus (`fuzz/corpus/NAME/`), so that a plain `cargo test` repeats
+//! tests below run it on the corpus (`fuzz/corpus/NAME/`), so that `cargo test --workspace` repeats
 //! whatever fuzzing once found.
 
 use std::net::{IpAddr, SocketAddr};

@@ -1,6 +1,6 @@
 'use strict';
 
-// What turbo-net exports, and no more. An object literal, so that ES modules import by name.
+// What turbo-net exports, and no more.
 
 const { Connection, Server, connect, createServer } = require('oxwire');
 

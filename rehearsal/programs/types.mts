@@ -1,5 +1,5 @@
 import oxwire, { connect, type Connection, type ReadCallback } from 'oxwire';
-import * as turbo from '@oxwire/turbo-net';
+import turboNet, * as turbo from '@oxwire/turbo-net';
 import * as engineParser from '@oxwire/engine.io-parser';
 import * as socketParser from '@oxwire/socket.io-parser';
 
@@ -9,6 +9,7 @@ const onread: ReadCallback = (error, buffer, bytesRead) => {
 
 export const socket: Connection = turbo.connect(80, 'localhost', { allowHalfOpen: true });
 socket.read(new Uint8Array(64), onread);
+turboNet.createServer((connection: Connection) => connection.end()).listen(0);
 
 // @ts-expect-error -- A buffer is bytes.
 connect(80).read('text', onread);

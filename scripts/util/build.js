@@ -82,4 +82,4 @@ function requireCargo() {
   );
 }
 
-module.exports = { ensureBuilt };
+module.exports = { ensureBuilt, requireCargo };

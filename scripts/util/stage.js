@@ -66,16 +66,19 @@ async function targetsToStage(complete) {
 
 /** @param {string} folder @param {Target[]} targets */
 function stageRoot(folder, targets) {
+  const { napi } = readJson(inRoot('package.json'));
   copyPackage(root, folder);
   for (const { platform, addon } of targets) {
     const to = path.join(folder, 'npm', platform);
     fs.cpSync(inRoot('npm', platform), to, { recursive: true });
     fs.copyFileSync(inRoot(addon), path.join(to, addon));
+    // The generated text names a package that does not exist.
+    const readme = `# ${napi.packageName}-${platform}\n\nThe native addon of oxwire for ${platform}. npm installs it together with oxwire.\n`;
+    fs.writeFileSync(path.join(to, 'README.md'), readme);
   }
 
-  // Checks the addons and writes optionalDependencies.
+  // Sees that each addon is there, and writes optionalDependencies.
   const config = path.join(folder, 'napi.json');
-  const { napi } = readJson(inRoot('package.json'));
   const triples = targets.map(({ triple }) => triple);
   fs.writeFileSync(config, JSON.stringify({ ...napi, targets: triples }));
   const flags = ['--config-path', 'napi.json', '--skip-optional-publish', '--no-gh-release'];
