@@ -23,11 +23,11 @@ const PACKAGES = ['darwin-arm64', 'linux-x64-gnu', 'linux-x64-musl', 'win32-x64-
  * Loads the package, as published, from a folder without an addon.
  *
  * @param {import('node:test').TestContext} t
- * @param {{ platform?: string, manifest?: object, addon?: string | Buffer, env?: object }} [options]
+ * @param {{ platform?: string, manifest?: object, addon?: string | Buffer, env?: object, flags?: string[] }} [options]
  *   `platform` is to be told instead of this one, `addon` is the content of its file
  * @returns {{ code?: string, message?: string, cause?: string }} the error; empty where it loads
  */
-function load(t, { platform, manifest, addon, env } = {}) {
+function load(t, { platform, manifest, addon, env, flags = [] } = {}) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'oxwire-native-'));
   t.after(() => fs.rmSync(folder, { recursive: true }));
   for (const file of ['index.js', 'binding.js', 'lib']) {
@@ -51,7 +51,7 @@ function load(t, { platform, manifest, addon, env } = {}) {
     } catch ({ code, message, cause }) {
       console.log(JSON.stringify({ code, message, cause: cause?.message }));
     }`;
-  const { stdout, stderr } = spawnSync(process.execPath, ['-e', program], {
+  const { stdout, stderr } = spawnSync(process.execPath, [...flags, '-e', program], {
     cwd: folder,
     env: { ...process.env, ...env },
     timeout: 20_000,
@@ -118,12 +118,41 @@ test('an addon of another version is refused', (t) => {
 });
 
 test('NAPI_RS_NATIVE_LIBRARY_PATH names an addon that is somewhere else', (t) => {
-  const built = { NAPI_RS_NATIVE_LIBRARY_PATH: path.join(ROOT, ADDON) };
-  assert.deepStrictEqual(load(t, { env: built }), {});
-  const { code, message } = load(t, { env: { NAPI_RS_NATIVE_LIBRARY_PATH: '/no/such.node' } });
-  assert.strictEqual(code, 'MODULE_NOT_FOUND');
-  assert.match(
-    message,
-    /\. NAPI_RS_NATIVE_LIBRARY_PATH says to load \/no\/such\.node, which is not there\. /,
-  );
+  const named = (/** @type {string} */ file) => {
+    return load(t, { env: { NAPI_RS_NATIVE_LIBRARY_PATH: file } });
+  };
+  assert.deepStrictEqual(named(path.join(ROOT, ADDON)), {});
+
+  assert.deepStrictEqual(named('/no/such.node'), {
+    code: 'MODULE_NOT_FOUND',
+    message:
+      `oxwire ${version} has no native addon for ${HERE} ` +
+      '(NAPI_RS_NATIVE_LIBRARY_PATH is /no/such.node). ' +
+      'The variable takes the absolute path of the file.',
+  });
+
+  const text = path.join(ROOT, 'LICENSE');
+  const refused = named(text);
+  assert.strictEqual(refused.code, 'ERR_DLOPEN_FAILED');
+  assert.ok(refused.message.includes(`(NAPI_RS_NATIVE_LIBRARY_PATH is ${text}): `));
+
+  const other = named(path.join(ROOT, 'lib/net/states.js'));
+  assert.strictEqual(other.code, 'ERR_DLOPEN_FAILED');
+  assert.match(other.message, /found a native addon of something else/);
 });
+
+test('where addons are forbidden, the error names the flag', { skip: !hasPermissions() }, (t) => {
+  const permissions = ['--permission', '--experimental-permission'].find((flag) =>
+    process.allowedNodeEnvironmentFlags.has(flag),
+  );
+  const flags = ['--no-warnings', permissions, '--allow-fs-read=*', '--allow-fs-write=*'];
+  const addon = fs.readFileSync(path.join(ROOT, ADDON));
+  const { code, message } = load(t, { addon, flags });
+  assert.strictEqual(code, 'ERR_DLOPEN_FAILED');
+  assert.match(message, /is disabled.* Start Node with --allow-addons\.$/);
+});
+
+/** Whether this Node can forbid addons, and allow them. */
+function hasPermissions() {
+  return process.allowedNodeEnvironmentFlags.has('--allow-addons');
+}

@@ -203,12 +203,23 @@ function unsupported(reason) {
  */
 function noAddon({ version, optionalDependencies }, reason) {
   const platform = `${process.platform}-${process.arch}`;
+  const file = process.env.NAPI_RS_NATIVE_LIBRARY_PATH;
+  const from = file ? ` (NAPI_RS_NATIVE_LIBRARY_PATH is ${file})` : '';
   if (reason) {
-    const message = `oxwire ${version} can't load its native addon for ${platform}: ${reason.message}`;
+    // Node's words for its permission model do not name the flag.
+    const advice = /addons is disabled/.test(reason.message)
+      ? ' Start Node with --allow-addons.'
+      : '';
+    const message =
+      `oxwire ${version} can't load its native addon for ${platform}${from}: ` +
+      reason.message +
+      advice;
     return Object.assign(coded(Error, 'ERR_DLOPEN_FAILED', message), { cause: reason });
   }
-  const advice = adviceOnAddon(platform, Object.keys(optionalDependencies ?? {}));
-  const message = `oxwire ${version} has no native addon for ${platform}. ${advice}`;
+  const advice = file
+    ? 'The variable takes the absolute path of the file.'
+    : adviceOnAddon(platform, Object.keys(optionalDependencies ?? {}));
+  const message = `oxwire ${version} has no native addon for ${platform}${from}. ${advice}`;
   return coded(Error, 'MODULE_NOT_FOUND', message);
 }
 
@@ -217,10 +228,6 @@ function noAddon({ version, optionalDependencies }, reason) {
  * @param {string[]} packages one for each platform that has an addon
  */
 function adviceOnAddon(platform, packages) {
-  const file = process.env.NAPI_RS_NATIVE_LIBRARY_PATH;
-  if (file) {
-    return `NAPI_RS_NATIVE_LIBRARY_PATH says to load ${file}, which is not there. It takes an absolute path.`;
-  }
   if (packages.length === 0) {
     return 'In a clone, build it: npm run build. Packages from the registry bring one.';
   }
@@ -240,16 +247,16 @@ function adviceOnAddon(platform, packages) {
 }
 
 /**
- * The JavaScript half and the native half are of different versions.
+ * The native half is of another version, or of something else.
  *
  * @param {string} version
- * @param {string} found
+ * @param {string | undefined} found
  */
 function otherAddon(version, found) {
   return coded(
     Error,
     'ERR_DLOPEN_FAILED',
-    `oxwire ${version} found a native addon of version ${found}. ` +
+    `oxwire ${version} found a native addon of ${found ? `version ${found}` : 'something else'}. ` +
       'Delete node_modules and install again, or in a clone run: npm run build',
   );
 }

@@ -7,7 +7,7 @@ const manifest = require('../package.json');
 const errors = require('./errors.js');
 
 const binding = load();
-const version = binding.version();
+const version = typeof binding.version === 'function' ? binding.version() : undefined;
 if (version !== manifest.version) throw errors.otherAddon(manifest.version, version);
 
 function load() {

@@ -39,6 +39,9 @@ class Rehearsal {
     this.home = home;
     this.programs = path.join(__dirname, 'programs');
     this.npmCli = npmCli();
+    this.address = '';
+    /** @type {Set<import('node:child_process').ChildProcess>} what runs now */
+    this.children = new Set();
     for (const folder of ['registry', 'nothing', 'projects']) fs.mkdirSync(path.join(home, folder));
   }
 
@@ -49,39 +52,44 @@ class Rehearsal {
       folders = await stagePackages(path.join(this.home, 'packages'));
       for (const folder of folders) report(path.relative(this.home, folder));
     });
-    await step('start a registry', async (report) => report(await this.startRegistry()));
-    try {
-      await step('publish', (report) => {
-        const all = [...OTHERS.map((folder) => inRoot(folder)), ...folders];
-        publishPackages(all, { env: this.environment(), report });
+    await step('start a registry', async (report) => {
+      await this.startRegistry();
+      report(this.address);
+    });
+    await step('publish', (report) => {
+      const all = [...OTHERS.map((folder) => inRoot(folder)), ...folders];
+      publishPackages(all, { env: this.environment(), registry: this.address, report });
+    });
+    await step('publish again: nothing to do', () => {
+      publishPackages(folders, {
+        env: this.environment(),
+        registry: this.address,
+        report: (line) => assert.match(line, /is there already$/),
       });
-      await step('publish again: nothing to do', () => {
-        publishPackages(folders, {
-          env: this.environment(),
-          report: (line) => assert.match(line, /is there already$/),
-        });
-      });
-      await step('no Rust, no compiler, nothing on the PATH', () => this.expectNoTools());
-      await this.install();
-      await this.dropIns();
-      await this.overrides();
-      await this.omitOptional();
-    } finally {
-      this.registry?.kill();
-    }
+    });
+    await step('no Rust, no compiler, nothing on the PATH', () => this.expectNoTools());
+    await this.install();
+    await this.dropIns();
+    await this.overrides();
+    await this.omitOptional();
   }
 
-  /** @returns {Promise<string>} its address */
+  /** Ends what still runs. */
+  end() {
+    for (const child of this.children) child.kill();
+  }
+
   async startRegistry() {
     const file = path.join(__dirname, 'registry.js');
     const registry = fork(file, [path.join(this.home, 'registry')], {
       cwd: this.home,
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
-    this.registry = registry;
+    this.children.add(registry);
     const ended = once(registry, 'exit').then(() => Promise.reject(new Error('it ended at once')));
     const signal = AbortSignal.timeout(TIMEOUT);
     const [address] = await Promise.race([once(registry, 'message', { signal }), ended]);
+    this.address = address;
     const userconfig = path.join(this.home, 'npmrc');
     // npm wants to see a token, whatever it is; and no other of this user must come into play.
     const key = `${address.replace('http:', '')}:_authToken`;
@@ -96,7 +104,6 @@ class Rehearsal {
       npm_config_provenance: 'false',
       npm_config_update_notifier: 'false',
     };
-    return address;
   }
 
   async install() {
@@ -239,10 +246,10 @@ class Rehearsal {
 
   /**
    * The environment with the settings of the rehearsal for npm, and none of this user's for npm,
-   * Node and oxwire.
+   * Node and oxwire; and no proxy, which could take what is published somewhere else.
    */
   environment() {
-    const others = /^(npm_.*|node_.*|napi_.*|oxwire_.*)$/i;
+    const others = /^(npm_.*|node_.*|napi_.*|oxwire_.*|.*_proxy)$/i;
     const inherited = Object.entries(process.env).filter(([name]) => !others.test(name));
     return { ...Object.fromEntries(inherited), ...this.settings };
   }
@@ -258,7 +265,9 @@ class Rehearsal {
   async execute(cwd, file, command) {
     const env = { ...this.environment(), PATH: path.join(this.home, 'nothing') };
     const options = { cwd, env, timeout: TIMEOUT, maxBuffer: 1 << 26 };
-    const { stdout } = await promisify(execFile)(file, command, options);
+    const running = promisify(execFile)(file, command, options);
+    this.children.add(running.child);
+    const { stdout } = await running.finally(() => this.children.delete(running.child));
     return stdout;
   }
 }
@@ -303,15 +312,20 @@ async function step(name, action) {
 
 async function main() {
   const home = fs.mkdtempSync(path.join(os.tmpdir(), 'oxwire-rehearsal-'));
-  process.on('exit', () => fs.rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
-  for (const signal of ['SIGINT', 'SIGTERM']) {
+  const rehearsal = new Rehearsal(home);
+  process.on('exit', () => {
+    rehearsal.end();
+    fs.rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+  });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => {
       console.log('\ninterrupted');
       process.exit(1);
     });
   }
-  await new Rehearsal(home).run();
+  await rehearsal.run();
   console.log('\nEverything installs and runs as it would for a user.');
+  rehearsal.end();
 }
 
 main().catch(async (error) => {

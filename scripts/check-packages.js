@@ -88,7 +88,9 @@ function versions() {
   const lock = readJson(inRoot('package-lock.json'));
   const found = {
     'Cargo.toml': /^version = "(.*)"$/m.exec(read('Cargo.toml'))?.[1],
-    'package-lock.json': lock.packages[''].version,
+    'Cargo.lock': /^name = "oxwire"\nversion = "(.*)"$/m.exec(read('Cargo.lock'))?.[1],
+    'package-lock.json': lock.version,
+    "package-lock.json, in packages['']": lock.packages[''].version,
     'binding.js': /bindingPackageVersion !== '(.*?)'/.exec(read('binding.js'))?.[1],
   };
   for (const file of [...platformManifests, ...dropInManifests]) {
@@ -105,7 +107,11 @@ function versions() {
 function manifests() {
   return ['package.json', ...platformManifests, ...dropInManifests].flatMap((file) => {
     const { scripts, dependencies, publishConfig, optionalDependencies } = readJson(inRoot(file));
-    const hooks = ['preinstall', 'install', 'postinstall'].filter((name) => scripts?.[name]);
+    const hooks = ['preinstall', 'install', 'postinstall', 'prepare'].filter(
+      (name) => scripts?.[name],
+    );
+    // A registry here would win over that of a rehearsal, and publish for real.
+    const settings = Object.keys(publishConfig ?? {}).filter((name) => name !== 'access');
     const strangers = Object.keys(dependencies ?? {}).filter(
       (name) => name !== 'oxwire' || !dropInManifests.includes(file),
     );
@@ -113,8 +119,9 @@ function manifests() {
       ...hooks.map((name) => `has the script ${name}, which would run at every installation.`),
       ...strangers.map((name) => `depends on ${name}. Published packages depend on nothing else.`),
     ];
-    // It would win over the registry of a rehearsal, and publish for real.
-    if (publishConfig?.registry) found.push('names a registry in publishConfig.');
+    found.push(
+      ...settings.map((name) => `has ${name} in publishConfig: only access belongs there.`),
+    );
     if (optionalDependencies) found.push('has optionalDependencies; publishing writes them.');
     return found.map((problem) => `${file} ${problem}`);
   });
@@ -138,7 +145,7 @@ function contents({ folder, name, files }) {
     JSON.stringify([main, types, exports ?? {}]).match(/[^"]+\.\w+/g)
   );
   const required = ['LICENSE', 'README.md', ...named.map((file) => path.normalize(file))];
-  const strangers = ['.test.js', ...(isPlatform(name) ? [] : ['.node'])];
+  const strangers = ['.test.js', '.spec.js', '.gyp', ...(isPlatform(name) ? [] : ['.node'])];
   const unwanted = files.filter(
     (file) =>
       strangers.some((end) => file.endsWith(end)) ||

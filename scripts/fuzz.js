@@ -25,7 +25,8 @@ function main() {
     allowPositionals: true,
   });
   const seconds = Math.ceil(Number(values.seconds));
-  if (!(seconds > 0)) throw new Error(`--seconds takes a number, not ${values.seconds}.`);
+  if (!(seconds > 0 && seconds < 1e6))
+    throw new Error(`--seconds takes a number of seconds, not ${values.seconds}.`);
   const all = fs.readdirSync(inRoot('fuzz/targets')).map((file) => path.basename(file, '.rs'));
   const unknown = positionals.filter((target) => !all.includes(target));
   if (unknown.length > 0) throw new Error(`No target ${unknown}: there are ${all.join(', ')}.`);

@@ -20,9 +20,13 @@ const { stagePackages } = require('./util/stage');
 
 async function main() {
   const { publish } = parseArgs({ options: { publish: { type: 'boolean' } } }).values;
+  // For npm publish alone: no tool that prepares something has to know it.
+  const token = process.env.NPM_TOKEN;
+  delete process.env.NPM_TOKEN;
+
   if (publish) requireRelease();
   const folders = await stagePackages(inRoot('target/packages'), { complete: publish });
-  if (publish) withToken((env) => publishPackages(folders, { env, report: console.log }));
+  if (publish) withToken(token, (env) => publishPackages(folders, { env, report: console.log }));
   else for (const folder of folders) console.log(`laid out in ${path.relative('.', folder)}`);
 }
 
@@ -42,13 +46,14 @@ function requireRelease() {
 }
 
 /**
- * Calls with settings in which npm finds the token of NPM_TOKEN. Without one they are those that
- * are there: a login, or the identity of the workflow (trusted publishing).
+ * Calls with settings in which npm finds the token. Without one they are those that are there: a
+ * login, or the identity of the workflow (trusted publishing).
  *
+ * @param {string | undefined} token
  * @param {(env: NodeJS.ProcessEnv) => void} callback
  */
-function withToken(callback) {
-  if (!process.env.NPM_TOKEN) return callback(process.env);
+function withToken(token, callback) {
+  if (!token) return callback(process.env);
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'oxwire-publish-'));
   try {
     const userconfig = path.join(folder, 'npmrc');
@@ -56,7 +61,7 @@ function withToken(callback) {
     // npm puts the token in itself: it is in no file.
     const key = `${registry.replace(/^https?:/, '').replace(/\/?$/, '/')}:_authToken`;
     fs.writeFileSync(userconfig, `${key}=\${NPM_TOKEN}\n`);
-    callback({ ...process.env, npm_config_userconfig: userconfig });
+    callback({ ...process.env, NPM_TOKEN: token, npm_config_userconfig: userconfig });
   } finally {
     fs.rmSync(folder, { recursive: true });
   }

@@ -1,9 +1,12 @@
 // What a bundler takes for browsers; Node does with --conditions=browser. None of it may need Node.
 
-import { createRequire } from 'node:module';
-import * as engineParser from '@oxwire/engine.io-parser';
-import * as socketParser from '@oxwire/socket.io-parser';
-import { connect, createServer, Connection, Server } from '@oxwire/turbo-net';
+import Module, { createRequire, isBuiltin, register } from 'node:module';
+
+refuseBuiltins();
+
+const { connect, createServer, Connection, Server } = await import('@oxwire/turbo-net');
+const engineParser = await import('@oxwire/engine.io-parser');
+const socketParser = await import('@oxwire/socket.io-parser');
 
 for (const use of [connect, createServer, () => new Connection(), () => new Server()]) {
   try {
@@ -21,3 +24,18 @@ for (const name of ['engine.io-parser', 'socket.io-parser']) require(`@oxwire/${
 const loaded = Object.keys(require.cache).map((file) => file.replace(/^.*[/\\]@oxwire[/\\]/, ''));
 console.log(loaded.map((file) => file.replaceAll('\\', '/')).join(' '));
 console.log(Object.keys({ ...engineParser, ...socketParser }).length);
+
+/** From now on modules of Node can't be imported. */
+function refuseBuiltins() {
+  const load = Module._load;
+  Module._load = (request, ...others) => {
+    if (isBuiltin(request)) throw new Error(`${request} is not there in browsers`);
+    return load(request, ...others);
+  };
+  const hook = `export async function resolve(specifier, context, next) {
+    const found = await next(specifier, context);
+    if (found.url.startsWith('node:')) throw new Error(specifier + ' is not there in browsers');
+    return found;
+  }`;
+  register(`data:text/javascript,${encodeURIComponent(hook)}`);
+}

@@ -9,8 +9,8 @@ const server = createServer((socket) => {
   });
 });
 
-server.listen(0, '::', () => {
-  const client = connect(server.address().port, '::1');
+server.listen(0, 'localhost', () => {
+  const client = connect(server.address().port, 'localhost');
   client.write('hello from CommonJS');
   client.read(Buffer.alloc(64), (error, buffer, bytesRead) => {
     if (error) throw error;

@@ -21,7 +21,7 @@ function ensureInstalled(folder, flags = []) {
     `ensure: installing what ${path.posix.join(folder, 'package-lock.json')} lists (${reason})`,
   );
   // Warnings are about deprecated or newer-Node packages deep in the tools: nothing to act on.
-  const command = ['npm', 'ci', '--loglevel=error', ...flags];
+  const command = ['npm', 'ci', '--loglevel=error', '--include=dev', ...flags];
   if (show(command, { cwd: inRoot(folder) })) return;
   throw new Error(
     `\`npm ci\` failed in ${folder}. If package.json and package-lock.json disagree, run ` +

@@ -11,35 +11,52 @@ const { readJson } = require('./files');
  *
  * @param {string[]} folders absolute, as `stagePackages` gives them
  * @param {object} options
- * @param {NodeJS.ProcessEnv} options.env npm's settings: registry, token, provenance
+ * @param {NodeJS.ProcessEnv} options.env npm's settings: token, provenance
+ * @param {string} [options.registry] where to, whatever npm's settings say
  * @param {(line: string) => void} options.report hears a line for each package
  */
-function publishPackages(folders, { env, report }) {
+function publishPackages(folders, { env, registry, report }) {
+  // A registry of the scope would come first otherwise.
+  const flags = registry ? [`--registry=${registry}`, `--@oxwire:registry=${registry}`] : [];
   for (const folder of folders) {
     const { name, version } = readJson(path.join(folder, 'package.json'));
     const id = `${name}@${version}`;
-    if (isPublished(id, env)) {
-      report(`${id} is there already`);
+    const published = integrityOf(
+      id,
+      ['npm', 'view', '--json', id, 'dist.integrity', ...flags],
+      env,
+    );
+    if (published) {
+      const same = JSON.parse(published) === packedIntegrity(folder);
+      report(`${id} is there already${same ? '' : ', with other content'}`);
       continue;
     }
     // A version such as 1.0.0-beta.1 must not become what `npm install` takes.
     const tag = version.includes('-') ? 'next' : 'latest';
     const command = ['npm', 'publish', '--ignore-scripts', '--access=public', `--tag=${tag}`];
-    run(command, { cwd: folder, env });
+    run([...command, ...flags], { cwd: folder, env });
     report(`${id} published`);
   }
 }
 
 /**
  * @param {string} id name and version
+ * @param {string[]} command asks for it
  * @param {NodeJS.ProcessEnv} env
+ * @returns {string} as JSON; empty where it is not published
  */
-function isPublished(id, env) {
-  const { ok, stdout, output } = capture(['npm', 'view', '--json', id, 'version'], { env });
+function integrityOf(id, command, env) {
+  const { ok, stdout, output } = capture(command, { env });
   // A version that is not there is no error for npm, a name that is not there is one.
-  if (ok) return stdout.trim() !== '';
-  if (output.includes('E404')) return false;
-  throw new Error(`\`npm view ${id}\` failed:\n${output}`);
+  if (ok) return stdout.trim();
+  if (output.includes('E404')) return '';
+  throw new Error(`The registry does not say whether ${id} is there:\n${output}`);
+}
+
+/** @param {string} folder @returns {string} */
+function packedIntegrity(folder) {
+  const command = ['npm', 'pack', '--dry-run', '--json', '--ignore-scripts'];
+  return JSON.parse(run(command, { cwd: folder }))[0].integrity;
 }
 
 module.exports = { publishPackages };

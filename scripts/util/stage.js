@@ -3,6 +3,7 @@
 const fs = require('node:fs');
 const path = require('node:path');
 
+const { platformOf } = require('./addon');
 const { run } = require('./command');
 const { readJson } = require('./files');
 const { inRoot, root } = require('./paths');
@@ -56,6 +57,10 @@ async function targetsToStage(complete) {
     return { triple, platform, addon: `oxwire.${platform}.node` };
   });
   const built = all.filter(({ addon }) => fs.existsSync(inRoot(addon)));
+  for (const { addon, platform } of built) {
+    const actual = platformOf(inRoot(addon));
+    if (actual !== platform) throw new Error(`${addon} is for ${actual ?? 'no platform'}.`);
+  }
   if (built.length === 0) throw new Error('No addon is built here: run npm run build.');
   if (!complete) return built;
   const missing = all.filter((target) => !built.includes(target));
