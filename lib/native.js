@@ -27,8 +27,9 @@ function load() {
  */
 function reasonOf(error) {
   const nothing = /^(Cannot find |Unsupported )/;
-  while (error && nothing.test(error.message))
+  while (error && nothing.test(error.message)) {
     error = /** @type {Error | undefined} */ (error.cause);
+  }
   return error;
 }
 

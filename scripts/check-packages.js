@@ -8,8 +8,9 @@ const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
 
-const { capture, run } = require('./util/command');
+const { capture } = require('./util/command');
 const { listFiles, readJson } = require('./util/files');
+const { pack } = require('./util/pack');
 const { inRoot, root } = require('./util/paths');
 const { stagePackages } = require('./util/stage');
 
@@ -37,9 +38,8 @@ async function main() {
   const staging = fs.mkdtempSync(path.join(os.tmpdir(), 'oxwire-check-'));
   process.on('exit', () => fs.rmSync(staging, { recursive: true }));
   const folders = await stagePackages(path.join(staging, 'built'));
-  const packages = [...folders, ...otherPlatforms(path.join(staging, 'other'), folders)].map(
-    packed,
-  );
+  const all = folders.concat(otherPlatforms(path.join(staging, 'other'), folders));
+  const packages = all.map((folder) => Object.assign(pack(folder), { folder }));
   const problems = [
     ...versions(),
     ...manifests(),
@@ -72,15 +72,7 @@ function otherPlatforms(staging, built) {
   });
 }
 
-/** @typedef {{ folder: string, name: string, files: string[], size: number, unpackedSize: number }} Package */
-
-/** @param {string} folder @returns {Package} */
-function packed(folder) {
-  const command = ['npm', 'pack', '--dry-run', '--json', '--ignore-scripts'];
-  const [{ name, size, unpackedSize, files }] = JSON.parse(run(command, { cwd: folder }));
-  const paths = files.map((/** @type {{ path: string }} */ file) => file.path);
-  return { folder, name, size, unpackedSize, files: paths };
-}
+/** @typedef {{ folder: string } & ReturnType<typeof pack>} Package */
 
 /** @returns {string[]} versions that differ from package.json's */
 function versions() {
@@ -118,10 +110,8 @@ function manifests() {
     const found = [
       ...hooks.map((name) => `has the script ${name}, which would run at every installation.`),
       ...strangers.map((name) => `depends on ${name}. Published packages depend on nothing else.`),
-    ];
-    found.push(
       ...settings.map((name) => `has ${name} in publishConfig: only access belongs there.`),
-    );
+    ];
     if (optionalDependencies) found.push('has optionalDependencies; publishing writes them.');
     return found.map((problem) => `${file} ${problem}`);
   });

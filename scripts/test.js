@@ -23,9 +23,9 @@ const all = ['__test__', 'benchmark/test']
   .flatMap((folder) => listFiles(inRoot(folder)).map((file) => `${folder}/${file}`))
   .filter((file) => file.endsWith('.test.js'))
   .filter((file) => hasSockets || !needsSockets(file));
-if (!hasSockets)
-  console.log('test: oxwire has no sockets on Windows yet; their tests are left out');
+if (!hasSockets) console.log('test: Windows has no sockets yet, their tests are left out');
 
+if (all.length === 0) throw new Error('There is no __test__/**/*.test.js to run.');
 const missing = files.filter((file) => !fs.existsSync(file));
 if (missing.length > 0) {
   console.error(`test: there is no ${missing.join(', ')}. There are:\n  ${all.join('\n  ')}`);
@@ -45,5 +45,5 @@ if (missing.length > 0) {
 
 /** @param {string} file */
 function needsSockets(file) {
-  return !/^(__test__\/(index|native)|benchmark\/)/.test(file);
+  return !/^(__test__\/(index|native|scripts)|benchmark\/)/.test(file);
 }

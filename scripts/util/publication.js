@@ -4,6 +4,7 @@ const path = require('node:path');
 
 const { capture, run } = require('./command');
 const { readJson } = require('./files');
+const { pack } = require('./pack');
 
 /**
  * Publishes packages, one after the other. What is there already is left alone, so that a
@@ -21,14 +22,10 @@ function publishPackages(folders, { env, registry, report }) {
   for (const folder of folders) {
     const { name, version } = readJson(path.join(folder, 'package.json'));
     const id = `${name}@${version}`;
-    const published = integrityOf(
-      id,
-      ['npm', 'view', '--json', id, 'dist.integrity', ...flags],
-      env,
-    );
-    if (published) {
-      const same = JSON.parse(published) === packedIntegrity(folder);
-      report(`${id} is there already${same ? '' : ', with other content'}`);
+    const published = publishedIntegrity(id, flags, env);
+    if (published !== undefined) {
+      const isSame = published === pack(folder).integrity;
+      report(`${id} is there already${isSame ? '' : ', with other content'}`);
       continue;
     }
     // A version such as 1.0.0-beta.1 must not become what `npm install` takes.
@@ -41,22 +38,17 @@ function publishPackages(folders, { env, registry, report }) {
 
 /**
  * @param {string} id name and version
- * @param {string[]} command asks for it
+ * @param {string[]} flags
  * @param {NodeJS.ProcessEnv} env
- * @returns {string} as JSON; empty where it is not published
+ * @returns {string | undefined} the digest of what is published under it
  */
-function integrityOf(id, command, env) {
+function publishedIntegrity(id, flags, env) {
+  const command = ['npm', 'view', '--json', id, 'dist.integrity', ...flags];
   const { ok, stdout, output } = capture(command, { env });
   // A version that is not there is no error for npm, a name that is not there is one.
-  if (ok) return stdout.trim();
-  if (output.includes('E404')) return '';
+  if (ok) return stdout.trim() === '' ? undefined : JSON.parse(stdout);
+  if (output.includes('E404')) return undefined;
   throw new Error(`The registry does not say whether ${id} is there:\n${output}`);
-}
-
-/** @param {string} folder @returns {string} */
-function packedIntegrity(folder) {
-  const command = ['npm', 'pack', '--dry-run', '--json', '--ignore-scripts'];
-  return JSON.parse(run(command, { cwd: folder }))[0].integrity;
 }
 
 module.exports = { publishPackages };

@@ -6,6 +6,7 @@ const path = require('node:path');
 const { platformOf } = require('./addon');
 const { run } = require('./command');
 const { readJson } = require('./files');
+const { pack } = require('./pack');
 const { inRoot, root } = require('./paths');
 
 const napiCli = inRoot('node_modules/@napi-rs/cli/dist/cli.js');
@@ -98,9 +99,7 @@ function stageRoot(folder, targets) {
  * @param {string} to
  */
 function copyPackage(from, to) {
-  const command = ['npm', 'pack', '--dry-run', '--json', '--ignore-scripts'];
-  const [{ files }] = JSON.parse(run(command, { cwd: from }));
-  for (const { path: file } of files) {
+  for (const file of pack(from).files) {
     fs.mkdirSync(path.dirname(path.join(to, file)), { recursive: true });
     fs.copyFileSync(path.join(from, file), path.join(to, file));
   }
