@@ -29,6 +29,9 @@ const node = process.execPath;
 const publint = [node, inRoot('node_modules/publint/src/cli.js'), '--strict'];
 const attw = [node, inRoot('node_modules/@arethetypeswrong/cli/dist/index.js')];
 
+/** The licences of what is linked into an addon, beside it. */
+const thirdParty = 'LICENSE.third-party.txt';
+
 const manifest = readJson(inRoot('package.json'));
 const platformManifests = manifestsOf('npm');
 const dropInManifests = manifestsOf('packages');
@@ -66,7 +69,9 @@ function otherPlatforms(staging, built) {
   return others.map((platform) => {
     const folder = path.join(staging, platform);
     fs.cpSync(inRoot('npm', platform), folder, { recursive: true });
-    fs.copyFileSync(inRoot('LICENSE'), path.join(folder, 'LICENSE'));
+    for (const file of ['LICENSE', thirdParty]) {
+      fs.copyFileSync(path.join(built[0], file), path.join(folder, file));
+    }
     fs.writeFileSync(path.join(folder, `oxwire.${platform}.node`), '');
     return folder;
   });
@@ -135,7 +140,9 @@ function contents({ folder, name, files }) {
     JSON.stringify([main, types, exports ?? {}]).match(/[^"]+\.\w+/g)
   );
   const required = ['LICENSE', 'README.md', ...named.map((file) => path.normalize(file))];
-  const strangers = ['.test.js', '.spec.js', '.gyp', ...(isPlatform(name) ? [] : ['.node'])];
+  const strangers = ['.test.js', '.spec.js', '.gyp'];
+  if (isPlatform(name)) required.push(thirdParty);
+  else strangers.push('.node');
   const unwanted = files.filter(
     (file) =>
       strangers.some((end) => file.endsWith(end)) ||

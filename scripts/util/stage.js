@@ -6,6 +6,7 @@ const path = require('node:path');
 const { platformOf } = require('./addon');
 const { run } = require('./command');
 const { readJson } = require('./files');
+const { thirdPartyNotices } = require('./notices');
 const { pack } = require('./pack');
 const { inRoot, root } = require('./paths');
 
@@ -73,11 +74,13 @@ async function targetsToStage(complete) {
 /** @param {string} folder @param {Target[]} targets */
 function stageRoot(folder, targets) {
   const { napi } = readJson(inRoot('package.json'));
+  const notices = thirdPartyNotices();
   copyPackage(root, folder);
   for (const { platform, addon } of targets) {
     const to = path.join(folder, 'npm', platform);
     fs.cpSync(inRoot('npm', platform), to, { recursive: true });
     fs.copyFileSync(inRoot(addon), path.join(to, addon));
+    fs.writeFileSync(path.join(to, 'LICENSE.third-party.txt'), notices);
     // The generated text names a package that does not exist.
     const readme = `# ${napi.packageName}-${platform}\n\nThe native addon of oxwire for ${platform}. npm installs it together with oxwire.\n`;
     fs.writeFileSync(path.join(to, 'README.md'), readme);
