@@ -4,10 +4,10 @@
 
 const assert = require('assert');
 const fs = require('fs');
-const os = require('os');
 const path = require('path');
 const { spawnSync } = require('child_process');
 const { test } = require('node:test');
+const { temporaryFolder } = require('./support/folders');
 
 const ROOT = path.join(__dirname, '..');
 const readme = fs.readFileSync(path.join(ROOT, 'README.md'), 'utf8');
@@ -24,8 +24,7 @@ function programs() {
  * @param {string} program
  */
 function runInProject(t, program) {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'oxwire-readme-'));
-  t.after(() => fs.rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   fs.mkdirSync(path.join(folder, 'node_modules'));
   fs.symlinkSync(ROOT, path.join(folder, 'node_modules/oxwire'), 'junction');
   const isModule = /^import /m.test(program);

@@ -4,10 +4,10 @@
 
 const assert = require('assert');
 const fs = require('fs');
-const os = require('os');
 const path = require('path');
 const { spawnSync } = require('child_process');
 const { test } = require('node:test');
+const { temporaryFolder } = require('./support/folders');
 
 const ROOT = path.join(__dirname, '..');
 const { version, napi } = require('../package.json');
@@ -28,8 +28,7 @@ const PACKAGES = ['darwin-arm64', 'linux-x64-gnu', 'linux-x64-musl', 'win32-x64-
  * @returns {{ code?: string, message?: string, cause?: string }} the error; empty where it loads
  */
 function load(t, { platform, manifest, addon, env, flags = [] } = {}) {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'oxwire-native-'));
-  t.after(() => fs.rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   for (const file of ['index.js', 'binding.js', 'lib']) {
     fs.cpSync(path.join(ROOT, file), path.join(folder, file), { recursive: true });
   }

@@ -4,17 +4,16 @@
 
 const assert = require('assert');
 const fs = require('fs');
-const os = require('os');
 const path = require('path');
 const { spawnSync } = require('child_process');
 const { test } = require('node:test');
+const { temporaryFolder } = require('./support/folders');
 
 const ROOT = path.join(__dirname, '..');
 const MODULES = path.join(ROOT, 'benchmark/node_modules');
 
 test("turbo-net's own tests pass: 18 tests, 103 assertions", (t) => {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'oxwire-turbo-net-'));
-  t.after(() => fs.rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   // Its tests say require('../'), some in a child process.
   fs.writeFileSync(
     path.join(folder, 'index.js'),

@@ -37,7 +37,6 @@ class Rehearsal {
   /** @param {string} home a folder for everything, outside of the repository */
   constructor(home) {
     this.home = home;
-    this.programs = path.join(__dirname, 'programs');
     this.npmCli = npmCli();
     this.address = '';
     /** @type {Set<import('node:child_process').ChildProcess>} what runs now */
@@ -153,7 +152,7 @@ class Rehearsal {
     await step('check the types of programs that use all of them', async () => {
       await this.npm(project, 'install', '--save-dev', 'typescript', '@types/node');
       const files = ['types.cts', 'types.mts'];
-      for (const file of files) fs.copyFileSync(this.source(file), path.join(project, file));
+      for (const file of files) copyProgram(project, file);
       const tsc = ['node_modules/typescript/bin/tsc', '--noEmit', '--strict'];
       await this.node(project, ...tsc, '--module', 'node16', ...files);
       const bundler = ['--module', 'esnext', '--moduleResolution', 'bundler'];
@@ -217,11 +216,6 @@ class Rehearsal {
     return folder;
   }
 
-  /** @param {string} file */
-  source(file) {
-    return path.join(this.programs, file);
-  }
-
   /**
    * Copies a program into a project and runs it there.
    *
@@ -230,7 +224,7 @@ class Rehearsal {
    * @param {string[]} flags of Node
    */
   program(project, file, ...flags) {
-    fs.copyFileSync(this.source(file), path.join(project, file));
+    copyProgram(project, file);
     return this.node(project, ...flags, file);
   }
 
@@ -279,6 +273,11 @@ class Rehearsal {
 function manifestsInReadme(folder) {
   const readme = fs.readFileSync(inRoot(folder, 'README.md'), 'utf8');
   return [...readme.matchAll(/```json\n(.*?)```/gs)].map(([, json]) => JSON.parse(json));
+}
+
+/** @param {string} project @param {string} file */
+function copyProgram(project, file) {
+  fs.copyFileSync(path.join(__dirname, 'programs', file), path.join(project, file));
 }
 
 /** npm as a file, since no PATH leads to it. */

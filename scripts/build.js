@@ -7,12 +7,11 @@ const os = require('node:os');
 const path = require('node:path');
 
 const { show } = require('./util/command');
-const { inRoot } = require('./util/paths');
+const { napiCli } = require('./util/paths');
 
 const cargoHome = process.env.CARGO_HOME ?? path.join(os.homedir(), '.cargo');
 const flags = [process.env.RUSTFLAGS ?? '', `--remap-path-prefix=${cargoHome}=cargo`];
 // RUSTFLAGS has no way to write a space.
 if (!/\s/.test(cargoHome)) process.env.RUSTFLAGS = flags.join(' ').trim();
 
-const napi = inRoot('node_modules/@napi-rs/cli/dist/cli.js');
-if (!show([process.execPath, napi, 'build', ...process.argv.slice(2)])) process.exitCode = 1;
+if (!show([process.execPath, napiCli, 'build', ...process.argv.slice(2)])) process.exitCode = 1;

@@ -6,16 +6,15 @@ const fs = require('node:fs');
 
 const { capture, run } = require('./util/command');
 const { listFiles } = require('./util/files');
-const { inRoot } = require('./util/paths');
+const { inRoot, napiCli } = require('./util/paths');
 
 /** Inside the project, since `napi create-npm-dirs` writes nowhere else. */
 const scratch = 'target/generated';
-const napi = 'node_modules/@napi-rs/cli/dist/cli.js';
 
 fs.rmSync(inRoot(scratch), { recursive: true, force: true });
 fs.mkdirSync(inRoot(scratch), { recursive: true });
 run(['npm', 'run', '--silent', 'build', '--', '--output-dir', scratch]);
-run([process.execPath, napi, 'create-npm-dirs', '--npm-dir', `${scratch}/npm`]);
+run([process.execPath, napiCli, 'create-npm-dirs', '--npm-dir', `${scratch}/npm`]);
 
 const problems = [...differences(), ...staleInGit()];
 for (const problem of problems) console.error(problem);

@@ -12,7 +12,7 @@ const { capture } = require('./util/command');
 const { listFiles, readJson } = require('./util/files');
 const { pack } = require('./util/pack');
 const { inRoot, root } = require('./util/paths');
-const { stagePackages } = require('./util/stage');
+const { stagePackages, stagePlatforms } = require('./util/stage');
 
 /**
  * What a package may weigh, packed and installed, in bytes. A budget leaves room to grow in small
@@ -28,9 +28,6 @@ const BUDGETS = {
 const node = process.execPath;
 const publint = [node, inRoot('node_modules/publint/src/cli.js'), '--strict'];
 const attw = [node, inRoot('node_modules/@arethetypeswrong/cli/dist/index.js')];
-
-/** The licences of what is linked into an addon, beside it. */
-const thirdParty = 'LICENSE.third-party.txt';
 
 const manifest = readJson(inRoot('package.json'));
 const platformManifests = manifestsOf('npm');
@@ -66,12 +63,9 @@ async function main() {
 function otherPlatforms(staging, built) {
   const names = new Set(built.map((folder) => path.basename(folder)));
   const others = fs.readdirSync(inRoot('npm')).filter((platform) => !names.has(platform));
+  stagePlatforms(staging, others);
   return others.map((platform) => {
     const folder = path.join(staging, platform);
-    fs.cpSync(inRoot('npm', platform), folder, { recursive: true });
-    for (const file of ['LICENSE', thirdParty]) {
-      fs.copyFileSync(path.join(built[0], file), path.join(folder, file));
-    }
     fs.writeFileSync(path.join(folder, `oxwire.${platform}.node`), '');
     return folder;
   });
@@ -141,7 +135,7 @@ function contents({ folder, name, files }) {
   );
   const required = ['LICENSE', 'README.md', ...named.map((file) => path.normalize(file))];
   const strangers = ['.test.js', '.spec.js', '.gyp'];
-  if (isPlatform(name)) required.push(thirdParty);
+  if (isPlatform(name)) required.push('LICENSE.third-party.txt');
   else strangers.push('.node');
   const unwanted = files.filter(
     (file) =>

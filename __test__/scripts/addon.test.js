@@ -2,17 +2,16 @@
 
 const assert = require('assert');
 const fs = require('fs');
-const os = require('os');
 const path = require('path');
 const { test } = require('node:test');
+const { temporaryFolder } = require('../support/folders');
 const { platformOf } = require('../../scripts/util/addon');
 
 const ROOT = path.join(__dirname, '../..');
 
 /** @param {import('node:test').TestContext} t @param {Uint8Array} bytes */
 function platformOfBytes(t, bytes) {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'oxwire-addon-'));
-  t.after(() => fs.rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   const file = path.join(folder, 'addon.node');
   fs.writeFileSync(file, bytes);
   return platformOf(file);

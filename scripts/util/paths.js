@@ -11,4 +11,7 @@ const root = path.resolve(__dirname, '../..');
  */
 const inRoot = (...parts) => path.join(root, ...parts);
 
-module.exports = { root, inRoot };
+/** The program of @napi-rs/cli, which `node` runs. */
+const napiCli = inRoot('node_modules/@napi-rs/cli/dist/cli.js');
+
+module.exports = { root, inRoot, napiCli };

@@ -8,9 +8,7 @@ const { run } = require('./command');
 const { readJson } = require('./files');
 const { thirdPartyNotices } = require('./notices');
 const { pack } = require('./pack');
-const { inRoot, root } = require('./paths');
-
-const napiCli = inRoot('node_modules/@napi-rs/cli/dist/cli.js');
+const { inRoot, napiCli, root } = require('./paths');
 
 /**
  * Lays out every package as it is to be published, each in a folder of its own: the platform
@@ -30,12 +28,12 @@ async function stagePackages(staging, { complete = false } = {}) {
   stageRoot(folderOf('oxwire'), targets);
   const dropIns = fs.readdirSync(inRoot('packages'));
   for (const name of dropIns) copyPackage(inRoot('packages', name), folderOf(name));
-  const folders = [
+  const others = ['oxwire', ...dropIns].map(folderOf);
+  for (const folder of others) complement(folder);
+  return [
     ...targets.map(({ platform }) => path.join(folderOf('oxwire'), 'npm', platform)),
-    ...['oxwire', ...dropIns].map(folderOf),
+    ...others,
   ];
-  for (const folder of folders) complement(folder);
-  return folders;
 }
 
 /**
@@ -73,26 +71,43 @@ async function targetsToStage(complete) {
 
 /** @param {string} folder @param {Target[]} targets */
 function stageRoot(folder, targets) {
-  const { napi } = readJson(inRoot('package.json'));
-  const notices = thirdPartyNotices();
   copyPackage(root, folder);
+  stagePlatforms(
+    path.join(folder, 'npm'),
+    targets.map(({ platform }) => platform),
+  );
   for (const { platform, addon } of targets) {
-    const to = path.join(folder, 'npm', platform);
-    fs.cpSync(inRoot('npm', platform), to, { recursive: true });
-    fs.copyFileSync(inRoot(addon), path.join(to, addon));
-    fs.writeFileSync(path.join(to, 'LICENSE.third-party.txt'), notices);
-    // The generated text names a package that does not exist.
-    const readme = `# ${napi.packageName}-${platform}\n\nThe native addon of oxwire for ${platform}. npm installs it together with oxwire.\n`;
-    fs.writeFileSync(path.join(to, 'README.md'), readme);
+    fs.copyFileSync(inRoot(addon), path.join(folder, 'npm', platform, addon));
   }
 
   // Sees that each addon is there, and writes optionalDependencies.
   const config = path.join(folder, 'napi.json');
+  const { napi } = readJson(inRoot('package.json'));
   const triples = targets.map(({ triple }) => triple);
   fs.writeFileSync(config, JSON.stringify({ ...napi, targets: triples }));
   const flags = ['--config-path', 'napi.json', '--skip-optional-publish', '--no-gh-release'];
   run([process.execPath, napiCli, 'pre-publish', '--cwd', folder, ...flags]);
   fs.rmSync(config);
+}
+
+/**
+ * Lays out the packages of platforms, but for their addons.
+ *
+ * @param {string} parent the folder for all of them
+ * @param {string[]} platforms as their folders in npm/ are called
+ */
+function stagePlatforms(parent, platforms) {
+  const notices = thirdPartyNotices();
+  for (const platform of platforms) {
+    const folder = path.join(parent, platform);
+    fs.cpSync(inRoot('npm', platform), folder, { recursive: true });
+    fs.writeFileSync(path.join(folder, 'LICENSE.third-party.txt'), notices);
+    // The generated text names a package that does not exist.
+    const { name } = readJson(path.join(folder, 'package.json'));
+    const readme = `# ${name}\n\nThe native addon of oxwire for ${platform}. npm installs it together with oxwire.\n`;
+    fs.writeFileSync(path.join(folder, 'README.md'), readme);
+    complement(folder);
+  }
 }
 
 /**
@@ -127,4 +142,4 @@ function complement(folder) {
   fs.writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
-module.exports = { stagePackages };
+module.exports = { stagePackages, stagePlatforms };
