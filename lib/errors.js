@@ -120,9 +120,23 @@ function outOfRange(name, range, actual) {
 /**
  * @param {string} name
  * @param {string} reason
+ * @param {unknown} [actual]
  */
-function invalidArgValue(name, reason) {
-  return coded(TypeError, 'ERR_INVALID_ARG_VALUE', `The argument '${name}' ${reason}`);
+function invalidArgValue(name, reason, actual) {
+  const received = actual === undefined ? '' : `. Received ${inspect(actual).slice(0, 128)}`;
+  return coded(TypeError, 'ERR_INVALID_ARG_VALUE', `The argument '${name}' ${reason}${received}`);
+}
+
+/** @param {unknown} address */
+function invalidAddress(address) {
+  return coded(TypeError, 'ERR_INVALID_IP_ADDRESS', `Invalid IP address: ${inspect(address)}`);
+}
+
+/** @param {unknown} reason that of the signal */
+function aborted(reason) {
+  const error = coded(Error, 'ABORT_ERR', 'The operation was aborted');
+  error.name = 'AbortError';
+  return reason === undefined ? error : Object.assign(error, { cause: reason });
 }
 
 /** @param {unknown} encoding */
@@ -262,11 +276,13 @@ function otherAddon(version, found) {
 }
 
 module.exports = {
+  aborted,
   badPort,
   bufferGone,
   closedBeforeConnection,
   connect,
   emptyRead,
+  invalidAddress,
   invalidArgType,
   invalidArgValue,
   noAddon,

@@ -34,13 +34,15 @@ function reasonOf(error) {
 }
 
 /**
- * One reactor in this environment. Ids, counts and errors are numbers; negative is an error:
- * -errno, or BUFFER_GONE.
+ * One reactor in this environment. Ids, counts and errors are numbers; negative is an error: one of
+ * a system as Node numbers it, or BUFFER_GONE. `keepAlive` is in seconds: 0 leaves the time to the
+ * system, below 0 there are no probes.
  *
  * @typedef {object} NativeReactor
- * @property {(address: string, port: number, noDelay: boolean) => number} connect
+ * @property {(address: string, port: number, noDelay: boolean, keepAlive: number, localAddress: string | undefined, localPort: number) => number} connect
+ *   BIND is added to an error of bind
  * @property {(id: number) => number} finishConnect 1 connected, 0 under way
- * @property {(address: string, port: number, backlog: number, noDelay: boolean) => number} listen
+ * @property {(address: string, port: number, backlog: number, ipv6Only: boolean, reusePort: boolean, noDelay: boolean, keepAlive: number) => number} listen
  * @property {(id: number) => number} accept
  * @property {(id: number, buffer: Uint8Array) => number} recv
  * @property {(id: number) => number} atEnd 1 when nothing but the end is left to receive
@@ -48,9 +50,13 @@ function reasonOf(error) {
  * @property {() => number} sendStage sends what is staged, and sets its length to 0 before
  * @property {(id: number, buffers: Uint8Array[], lengths: number[], first: number, skip: number) => number} sendv
  * @property {(id: number) => number} shutdown
+ * @property {(id: number, noDelay: boolean) => number} setNoDelay
+ * @property {(id: number, keepAlive: number) => number} setKeepAlive
  * @property {(id: number) => number} close
+ * @property {(id: number) => number} reset closes, and tells the peer that bytes were lost
  * @property {(id: number, peer: boolean) => import('../index.js').AddressInfo | undefined} address
- * @property {() => void} schedule asks for a round in the next turn of the event loop
+ * @property {() => void} schedule asks for a round: in the event loop, in its next turn; else soon
+ * @property {() => void} round has a round now
  * @property {(keep: boolean) => void} keepAlive
  * @property {() => Record<'accept' | 'recv' | 'send' | 'epollCtl' | 'epollWait' | 'wakeups' | 'entries', number>} counters
  */
@@ -58,9 +64,11 @@ function reasonOf(error) {
 /**
  * @typedef {object} Native
  * @property {() => string} version
- * @property {(shared: Uint8Array, dispatch: (events: number) => boolean, receiver: object) => NativeReactor | number} openReactor
+ * @property {(shared: Uint8Array, dispatch: (events: number) => boolean, receiver: object, inLoop: boolean) => NativeReactor | number} openReactor
  * @property {number} EAGAIN
  * @property {number} ECONNABORTED
+ * @property {number} ENOSYS there is no such driver here
+ * @property {number} BIND
  * @property {number} BUFFER_GONE the buffer was detached, or became too short, while it was lent
  * @property {number} INDEX_MASK the bits of an id that say where its socket is kept
  * @property {number} RING where the ring begins in the shared memory, in 32-bit words

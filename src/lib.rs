@@ -5,7 +5,8 @@
 //!
 //! | module | job |
 //! |---|---|
-//! | [`net`] | sockets, listeners and the reactor that says which of them are ready |
+//! | [`net`] | sockets, listeners, the reactor that owns them, what says which of them are ready |
+//! | [`runtime`] | the one tokio runtime of the process |
 //! | `node` | the only module that speaks Node-API: converts, calls, reports a number |
 //!
 //! Everything but `node` is pure Rust and knows nothing of JavaScript. The JavaScript half lives in
@@ -17,3 +18,4 @@ pub mod net;
 // Unit tests run without a JavaScript engine; the binding is tested through JavaScript.
 #[cfg(not(test))]
 mod node;
+pub mod runtime;

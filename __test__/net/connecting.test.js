@@ -304,12 +304,8 @@ test('wrong arguments are thrown', () => {
   for (const port of [-1, 65536, 83616, 1.5, NaN, '', 'http', '1x', undefined, null, 2 ** 40]) {
     assert.throws(() => connect(port), { name: 'RangeError', code: 'ERR_SOCKET_BAD_PORT' });
   }
-  assert.throws(() => connect({ port: 80 }), {
-    code: 'ERR_INVALID_ARG_TYPE',
-    message: /connect\(port, /,
-  });
-  assert.throws(() => connect(80, () => {}), { message: /listen for the event 'connect'/ });
-  assert.throws(() => connect(80, 'h', () => {}), { code: 'ERR_INVALID_ARG_TYPE' });
+  assert.throws(() => connect({ host: 'h' }), { code: 'ERR_SOCKET_BAD_PORT' });
+  assert.throws(() => connect(80, () => {}, {}), { code: 'ERR_INVALID_ARG_TYPE' });
   assert.throws(() => connect(80, 5), { code: 'ERR_INVALID_ARG_TYPE' });
   assert.throws(() => connect(80, '127.0.0.1', 'options'), { code: 'ERR_INVALID_ARG_TYPE' });
 });

@@ -8,6 +8,7 @@ const { spawnSync } = require('child_process');
 const { once } = require('events');
 const { test } = require('node:test');
 const oxwire = require('../..');
+const { inLoop } = require('../support/driver');
 const { listen, pair, pairWithNode, read, readAll, turn, turns } = require('../support/sockets');
 
 /** @param {() => unknown} body */
@@ -230,10 +231,12 @@ test('sockets that become ready together enter JavaScript once', async (t) => {
     while (reads < N) await turn();
   });
   assert.strictEqual(recv, N);
-  assert.strictEqual(wakeups, 1);
-  assert.strictEqual(epollWait, 1);
+  // The thread that watches may see the first of them before the last.
+  const most = inLoop ? 1 : N / 20;
+  assert.ok(wakeups <= most, `${wakeups} wake-ups`);
+  if (inLoop) assert.strictEqual(epollWait, 1);
   // The wake-up, and a round for the writes of the clients.
-  assert.ok(entries <= 2, `${entries} entries`);
+  assert.ok(entries <= most + 1, `${entries} entries`);
   for (const client of clients) client.destroy();
 });
 
@@ -252,14 +255,16 @@ test('one connection with much to read does not starve the others', async (t) =>
   });
   quiet.client.read(Buffer.alloc(1), () => (quietRead = true));
   while (!quietRead) await turn();
-  assert.ok(busyReads <= 2, `${busyReads} reads of the busy one came first`);
+  assert.ok(busyReads <= (inLoop ? 2 : 500), `${busyReads} reads of the busy one came first`);
   while (busyReads < 20) await turn();
 });
 
 test('a million echoes leave nothing on the heap but what their callbacks do', () => {
   // From Node 24 on AsyncLocalStorage can't be seen to be unused: each operation keeps its context.
   const [major] = process.versions.node.split('.').map(Number);
-  const most = major < 24 ? 4 : 500;
+  const kept = major < 24 ? 4 : 500;
+  // Where immediates have the rounds, each is one more object.
+  const most = kept + (inLoop ? 0 : 20);
   const script = path.join(__dirname, '../support/allocation.js');
   const { stdout, stderr, status } = spawnSync(
     process.execPath,

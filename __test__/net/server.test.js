@@ -224,10 +224,6 @@ function onLinux() {
 test('wrong arguments are thrown', () => {
   const server = oxwire.createServer();
   const anyListen = /** @type {any} */ (server.listen.bind(server));
-  assert.throws(() => anyListen({ port: 80 }), {
-    code: 'ERR_INVALID_ARG_TYPE',
-    message: /listen\(/,
-  });
   for (const port of [-1, 65536, 1.5, 'http']) {
     assert.throws(() => anyListen(port), { name: 'RangeError', code: 'ERR_SOCKET_BAD_PORT' });
   }

@@ -5,6 +5,7 @@
 
 const errors = require('../errors.js');
 const asyncContext = require('./async-context.js');
+const idle = require('./idle.js');
 const reactor = require('./reactor.js');
 const stage = require('./stage.js');
 const states = require('./states.js');
@@ -24,12 +25,17 @@ function teardown(connection, error) {
   const wasConnecting = connection._phase === states.CONNECTING;
   connection._connecting?.stop();
   clearTimeout(connection._linger);
+  idle.clear(connection);
+  connection._abortion?.forget();
+  connection._abortion = null;
   connection._phase = states.CLOSING;
   connection._failure = error;
   connection.readable = false;
   if (wasConnecting) {
     failQueued(connection, error ?? errors.closedBeforeConnection());
     connection.writable = false;
+    connection._bytesWaiting = 0;
+    connection._needsDrain = false;
   } else {
     endWriting(connection, error);
     giveError(connection, connection._reads, error ?? errors.socketClosed());
@@ -72,6 +78,8 @@ function endWriting(connection, error) {
     stage.clear();
     writes.append(stage.requests);
   }
+  connection._bytesWaiting = 0;
+  connection._needsDrain = false;
   giveError(connection, writes, error ?? errors.streamDestroyed('write'));
   reactor.completeAll(writes);
   if (!connection._ending || connection._shut) return;

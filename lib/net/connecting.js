@@ -2,11 +2,13 @@
 
 // The way to a connection: the addresses of a host are tried one after another.
 
-const { getDefaultAutoSelectFamilyAttemptTimeout } = require('net');
+const { getDefaultAutoSelectFamilyAttemptTimeout, isIPv6 } = require('net');
 const { constants } = require('os');
 const errors = require('../errors.js');
+const native = require('../native.js');
 const asyncContext = require('./async-context.js');
 const closing = require('./closing.js');
+const idle = require('./idle.js');
 const reactor = require('./reactor.js');
 const states = require('./states.js');
 const writing = require('./writing.js');
@@ -17,15 +19,11 @@ const { lookup } = require('./lookup.js');
 class Connecting {
   /**
    * @param {Connection} connection
-   * @param {string} host
-   * @param {number} port
-   * @param {boolean} noDelay
+   * @param {import('./options.js').ConnectSettings} settings
    */
-  constructor(connection, host, port, noDelay) {
+  constructor(connection, settings) {
     this._connection = connection;
-    this._host = host;
-    this._port = port;
-    this._noDelay = noDelay;
+    this._settings = settings;
     /** @type {string[]} */
     this._addresses = [];
     this._next = 0;
@@ -37,7 +35,7 @@ class Connecting {
 
   start() {
     this._connection._hold();
-    lookup(this._host, (error, addresses) => {
+    lookup(this._settings.host, this._settings, (error, addresses) => {
       if (this._connection._phase !== states.CONNECTING) return;
       this._addresses = addresses;
       if (error) closing.step(this._connection, states.CONNECT_FAILED, error);
@@ -65,8 +63,10 @@ class Connecting {
     connection.readable = true;
     connection.writable = !connection._ending;
     connection._letGo();
+    idle.refresh(connection);
     writing.drain(connection);
-    if (connection._closeOnceConnected) connection.close();
+    if (connection._resets) connection.destroy();
+    else if (connection._closeOnceConnected) connection.close();
     else if (connection._reads.head !== null) reactor.list(connection);
     asyncContext.emit(connection._asyncContext, connection, 'connect');
   }
@@ -75,7 +75,7 @@ class Connecting {
     const connection = this._connection;
     while (this._next < this._addresses.length) {
       const address = this._addresses[this._next++];
-      const id = reactor.open().connect(address, this._port, this._noDelay);
+      const id = this._try(address);
       if (id >= 0) {
         connection._nativeId = id;
         reactor.register(id, connection);
@@ -85,6 +85,15 @@ class Connecting {
       this._note(id);
     }
     closing.step(connection, states.CONNECT_FAILED, errors.connect(this._errors));
+  }
+
+  /** @param {string} address */
+  _try(address) {
+    const { port, localAddress, localPort } = this._settings;
+    // A port alone is one of any address of the family.
+    const from = localAddress ?? (localPort === 0 ? undefined : isIPv6(address) ? '::' : '0.0.0.0');
+    const { _noDelay, _keepAlive } = this._connection;
+    return reactor.open().connect(address, port, _noDelay, _keepAlive, from, localPort);
   }
 
   /** While there are other addresses to try, an attempt gets as much time as Node gives it. */
@@ -105,8 +114,12 @@ class Connecting {
 
   /** Why the latest address was not reached. @param {number} code */
   _note(code) {
-    const address = this._addresses[this._next - 1];
-    this._errors.push(errors.system(code, 'connect', address, this._port));
+    const { port, localAddress, localPort } = this._settings;
+    const error =
+      code <= native.BIND
+        ? errors.system(code - native.BIND, 'bind', localAddress, localPort)
+        : errors.system(code, 'connect', this._addresses[this._next - 1], port);
+    this._errors.push(error);
   }
 }
 

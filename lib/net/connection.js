@@ -5,11 +5,14 @@ const closing = require('./closing.js');
 const errors = require('../errors.js');
 const Connecting = require('./connecting.js');
 const Handle = require('./handle.js');
+const idle = require('./idle.js');
+const options = require('./options.js');
 const reactor = require('./reactor.js');
 const reading = require('./reading.js');
 const states = require('./states.js');
 const validate = require('./validate.js');
 const writing = require('./writing.js');
+const { Abortion, closeOf } = require('./lifetime.js');
 const { CLOSE, END, Queue, acquire } = require('./request.js');
 
 const { HANGUP, READABLE, WRITABLE } = reactor;
@@ -33,6 +36,8 @@ class Connection extends Handle {
     this.allowHalfOpen = server !== null && server.allowHalfOpen;
     this.writable = false;
     this.readable = false;
+    /** After how many milliseconds without traffic `timeout` is emitted; 0 is never. */
+    this.timeout = 0;
 
     this._phase = states.CONNECTING;
     this._server = server;
@@ -41,6 +46,22 @@ class Connection extends Handle {
     /** @type {Connecting | null} */
     this._connecting = null;
     if (server !== null) this._asyncContext = server._asyncContext;
+    this._noDelay = server === null || server._settings.noDelay;
+    /** In seconds; see NativeReactor. */
+    this._keepAlive = server === null ? -1 : server._settings.keepAlive;
+    /** @type {NodeJS.Timeout | null} */
+    this._idle = null;
+    /** @type {Abortion | null} */
+    this._abortion = null;
+
+    /** Whether reads wait for resume(). */
+    this._paused = false;
+    this._bytesRead = 0;
+    /** How many bytes the kernel has taken, and how many wait for it. */
+    this._bytesSent = 0;
+    this._bytesWaiting = 0;
+    /** Whether so many wait that the event `drain` will tell when none do. */
+    this._needsDrain = false;
 
     /** Whether there may be something to receive. */
     this._ready = false;
@@ -75,6 +96,41 @@ class Connection extends Handle {
     this._remote = undefined;
   }
 
+  /** Whether it is not connected yet, and may still be. */
+  get connecting() {
+    return this._phase === states.CONNECTING && this._connecting !== null;
+  }
+
+  /** Whether it was given up: nothing is sent or received any more. */
+  get destroyed() {
+    return this._phase > states.OPEN;
+  }
+
+  /** How many bytes were received. */
+  get bytesRead() {
+    return this._bytesRead;
+  }
+
+  /** How many bytes were written, those that wait among them. */
+  get bytesWritten() {
+    return this._bytesSent + this.writableLength;
+  }
+
+  /** How many written bytes the kernel has not taken yet. */
+  get writableLength() {
+    return this._bytesWaiting + writing.stagedLength(this);
+  }
+
+  /** How many bytes may wait before writableNeedDrain is set. */
+  get writableHighWaterMark() {
+    return writing.HIGH_WATER_MARK;
+  }
+
+  /** Whether so many bytes wait that one should not write more before the event `drain`. */
+  get writableNeedDrain() {
+    return this._needsDrain && this.writable;
+  }
+
   get localAddress() {
     return this._addressOf(false)?.address;
   }
@@ -100,6 +156,15 @@ class Connection extends Handle {
   }
 
   /**
+   * Where it is at this end; an empty object while that is not known.
+   *
+   * @returns {import('../../index.js').AddressInfo | {}}
+   */
+  address() {
+    return { ...this._addressOf(false) };
+  }
+
+  /**
    * Reads what has arrived into `buffer`: at least one byte, or 0 at the end.
    *
    * @param {Uint8Array} buffer
@@ -117,6 +182,7 @@ class Connection extends Handle {
    * @param {Uint8Array | string} data
    * @param {any} [length] a number of bytes; for a string its encoding
    * @param {any} [callback]
+   * @returns {boolean} whether one may write on: false where the event `drain` should be awaited
    */
   write(data, length, callback) {
     if (typeof length === 'function') {
@@ -127,12 +193,13 @@ class Connection extends Handle {
     if (typeof data === 'string') {
       const bytes = Buffer.from(data, validate.encoding(length));
       writing.write(this, bytes, bytes.length, data, bytes.length, done);
-      return;
+      return !this._needsDrain;
     }
     const size = validate.buffer('data', data, DATA);
     if (length === undefined || length === null) length = size;
     else validate.length('length', length, size);
     writing.write(this, data, length, data, length, done);
+    return !this._needsDrain;
   }
 
   /**
@@ -142,6 +209,7 @@ class Connection extends Handle {
    * @param {Uint8Array[]} buffers
    * @param {any} [lengths]
    * @param {any} [callback]
+   * @returns {boolean} as write
    */
   writev(buffers, lengths, callback) {
     if (typeof lengths === 'function') {
@@ -151,27 +219,30 @@ class Connection extends Handle {
     const done = validate.optionalCallback(callback);
     const own = validate.slices(buffers, lengths);
     writing.writev(this, own, buffers, lengths ?? own.lengths, done);
+    return !this._needsDrain;
   }
 
   /**
    * Ends our side, as soon as all that was written has left.
    *
    * @param {((error: Error | null) => void) | null} [callback]
+   * @returns {this}
    */
   end(callback) {
     const request = this._makeRequest(END, callback);
     if (this._phase > states.OPEN || this._closeOnceConnected || this.finished) {
-      if (request === null) return;
+      if (request === null) return this;
       request.error = this.finished ? null : errors.socketClosed();
       reactor.complete(request);
-      return;
+      return this;
     }
     if (request !== null) this._ends.push(request);
-    if (this._ending) return;
+    if (this._ending) return this;
     this._ending = true;
     this.writable = false;
     this._hold();
     writing.shutdownIfDrained(this);
+    return this;
   }
 
   /**
@@ -207,15 +278,105 @@ class Connection extends Handle {
   }
 
   /**
-   * @param {number} port
-   * @param {string} host
-   * @param {boolean} noDelay
+   * Closes the connection by a reset: bytes that have not arrived are lost, and the peer is told so.
+   * One that is not connected yet is reset when it is.
+   *
+   * @returns {this}
    */
-  _connect(port, host, noDelay) {
+  resetAndDestroy() {
+    if (this._phase > states.OPEN) return this;
+    this._resets = true;
+    return this.connecting ? this : this.destroy();
+  }
+
+  /**
+   * Emits `timeout` when nothing was sent or received for so long. It closes nothing by itself.
+   *
+   * @param {number} time in milliseconds; 0 switches it off
+   * @param {(() => void) | null} [callback] a listener for the next `timeout`; with 0 it is removed
+   * @returns {this}
+   */
+  setTimeout(time, callback) {
+    const limit = validate.time('msecs', time);
+    const listener = validate.optionalCallback(callback);
+    if (listener !== null && limit === 0) this.removeListener('timeout', listener);
+    else if (listener !== null) this.once('timeout', listener);
+    idle.set(this, limit);
+    return this;
+  }
+
+  /**
+   * Whether small segments are sent at once.
+   *
+   * @param {boolean} [noDelay]
+   * @returns {this}
+   */
+  setNoDelay(noDelay = true) {
+    this._noDelay = Boolean(noDelay);
+    if (this._nativeId >= 0) reactor.open().setNoDelay(this._nativeId, this._noDelay);
+    return this;
+  }
+
+  /**
+   * Whether an idle connection is probed, and after how long.
+   *
+   * @param {boolean} [enable]
+   * @param {number} [initialDelay] in milliseconds, of which whole seconds count; 0 leaves it to the
+   *   system
+   * @returns {this}
+   */
+  setKeepAlive(enable = false, initialDelay = 0) {
+    this._keepAlive = options.keepAlive(enable, initialDelay);
+    if (this._nativeId >= 0) reactor.open().setKeepAlive(this._nativeId, this._keepAlive);
+    return this;
+  }
+
+  /**
+   * Reads wait, those that are queued too, until resume().
+   *
+   * @returns {this}
+   */
+  pause() {
+    this._paused = true;
+    return this;
+  }
+
+  /**
+   * Reads go on.
+   *
+   * @returns {this}
+   */
+  resume() {
+    if (!this._paused) return this;
+    this._paused = false;
+    if (this._phase === states.OPEN && this._reads.head !== null) reactor.list(this);
+    return this;
+  }
+
+  /** Whether reads wait for resume(). */
+  isPaused() {
+    return this._paused;
+  }
+
+  /** Closes the connection, if it is not closed yet, and waits until it is. */
+  [Symbol.asyncDispose]() {
+    return closeOf(this, () => this.destroy());
+  }
+
+  /** @param {import('./options.js').ConnectSettings} settings */
+  _connect(settings) {
     reactor.open(); // Where there are no sockets, it is said at once.
+    this.allowHalfOpen = settings.allowHalfOpen;
+    this._noDelay = settings.noDelay;
+    this._keepAlive = settings.keepAlive;
     this._asyncContext = asyncContext.capture();
-    this._connecting = new Connecting(this, host, port, noDelay);
+    this._connecting = new Connecting(this, settings);
     this._connecting.start();
+    if (settings.timeout > 0) idle.set(this, settings.timeout);
+    const { signal } = settings;
+    if (signal !== undefined) {
+      this._abortion = new Abortion(signal, (error) => this.destroy(error));
+    }
   }
 
   /**
@@ -245,8 +406,9 @@ class Connection extends Handle {
 
   _proceed() {
     if (this._phase !== states.OPEN) return;
-    if (this._reads.head !== null) reading.receive(this);
-    else if (this._failure !== null) closing.teardown(this, this._failure);
+    if (this._reads.head !== null) {
+      if (!this._paused) reading.receive(this);
+    } else if (this._failure !== null) closing.teardown(this, this._failure);
     else reading.endUnread(this);
   }
 
@@ -274,6 +436,9 @@ class Connection extends Handle {
         break;
       case states.UNHEARD_ERROR:
         closing.emitUnheard(this, /** @type {Error} */ (error));
+        break;
+      case states.DRAIN:
+        if (this.writable) asyncContext.emit(this._asyncContext, this, 'drain');
         break;
       case states.CLOSE:
         closing.closed(this, error);

@@ -16,6 +16,8 @@ class Handle extends EventEmitter {
     /** How many things it waits for, and whether the process waits with it. */
     this._pending = 0;
     this._refed = true;
+    /** Whether its peer is to know, when it closes, that not all bytes arrived. */
+    this._resets = false;
     /** The async context of its events. @type {import('async_hooks').AsyncResource | null} */
     this._asyncContext = null;
   }
@@ -63,7 +65,8 @@ class Handle extends EventEmitter {
   _closeNative() {
     if (this._nativeId < 0) return;
     reactor.unregister(this._nativeId);
-    reactor.open().close(this._nativeId);
+    if (this._resets) reactor.open().reset(this._nativeId);
+    else reactor.open().close(this._nativeId);
     this._nativeId = -1;
   }
 

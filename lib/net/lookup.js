@@ -8,17 +8,41 @@ const errors = require('../errors.js');
  * The addresses of a host, in the order in which to try them. An address is its own, at once.
  *
  * @param {string} host
+ * @param {{ lookup?: Function, family?: number, hints?: number }} options as node:net has them:
+ *   another function than dns.lookup, and what it is told
  * @param {(error: Error | null, addresses: string[]) => void} callback
  */
-function lookup(host, callback) {
+function lookup(host, options, callback) {
   if (isIP(host) !== 0) {
     callback(null, [host]);
     return;
   }
-  dns.lookup(host, { all: true }, (error, found) => {
-    const addresses = error ? [] : found.map(({ address }) => address);
-    callback(error ?? (addresses.length === 0 ? errors.notFound(host) : null), addresses);
-  });
+  const { lookup: ask = dns.lookup, family = 0, hints } = options;
+  let answered = false;
+  const answer = (/** @type {Error | null | undefined} */ error, /** @type {unknown} */ found) => {
+    if (answered) return;
+    answered = true;
+    if (error) callback(error, []);
+    else callback(...check(host, found));
+  };
+  try {
+    ask(host, hints === undefined ? { family, all: true } : { family, hints, all: true }, answer);
+  } catch (error) {
+    answer(/** @type {Error} */ (error), null);
+  }
+}
+
+/**
+ * @param {string} host
+ * @param {unknown} found an address, or a list of objects with one each
+ * @returns {[Error | null, string[]]}
+ */
+function check(host, found) {
+  const list = Array.isArray(found) ? found.map((entry) => entry?.address) : [found];
+  if (list.length === 0 || found === undefined || found === null)
+    return [errors.notFound(host), []];
+  const wrong = list.findIndex((address) => isIP(address) === 0);
+  return wrong < 0 ? [null, list] : [errors.invalidAddress(list[wrong]), []];
 }
 
 module.exports = { lookup };

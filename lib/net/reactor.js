@@ -4,9 +4,11 @@
 // wake-up, with all sockets that have become ready, and once in the next turn if anything was left
 // to do: completions whose callbacks are due, and sockets that are still ready.
 
+const { setImmediate } = require('timers');
 const native = require('../native.js');
 const errors = require('../errors.js');
 const asyncContext = require('./async-context.js');
+const driver = require('./driver.js');
 const { END, Queue, STEP, release } = require('./request.js');
 
 /**
@@ -24,12 +26,16 @@ const READABLE = 1;
 const WRITABLE = 2;
 const HANGUP = 4;
 
-const shared = new ArrayBuffer(native.SHARED_LENGTH ?? 0);
-const words = new Int32Array(shared, 0, (native.STAGE ?? 0) / 4);
-const stage = Buffer.from(shared, native.STAGE ?? 0);
+const shared = new ArrayBuffer(native.SHARED_LENGTH);
+const words = new Int32Array(shared, 0, native.STAGE / 4);
+const stage = Buffer.from(shared, native.STAGE);
 
 /** @type {import('../native.js').NativeReactor | null} */
 let reactor = null;
+/** Whether Node's event loop wakes it. */
+let inLoop = false;
+/** Where it does not: whether a round was asked for. */
+let asked = false;
 
 /** Sockets and servers by the index of their id. @type {Array<Handle | undefined>} */
 const table = [];
@@ -74,15 +80,14 @@ function onFlush(flush) {
 /** The native reactor, opened on first use. @returns {import('../native.js').NativeReactor} */
 function open() {
   if (reactor !== null) return reactor;
-  if (process.release.name !== 'node' || process.versions.bun || 'deno' in process.versions) {
-    throw errors.unsupported("they need Node.js' own event loop");
-  }
-  if (native.openReactor === undefined) {
-    throw errors.unsupported(`${process.platform} has no driver yet`);
-  }
-  const opened = native.openReactor(new Uint8Array(shared), dispatch, asyncContext.root);
+  const result = driver.open(
+    (loop) => native.openReactor(new Uint8Array(shared), dispatch, asyncContext.root, loop),
+    native.ENOSYS,
+  );
+  const { opened } = result;
   if (typeof opened === 'number') throw errors.system(opened, 'open');
   reactor = opened;
+  inLoop = result.inLoop;
   process.on('exit', onexit);
   return reactor;
 }
@@ -157,9 +162,29 @@ function schedule(handle) {
 
 /** There will be a round, if nothing ends the process before. */
 function wake() {
-  if (dispatching) return; // Its result tells.
-  open().schedule();
+  if (dispatching) return; // It asks as it ends.
+  open();
   syncAlive();
+  askForRound();
+}
+
+/**
+ * Asks for a round. In the loop it costs a call, each time. Elsewhere an immediate has it, once a
+ * turn; but that would keep the process alive where nothing else does.
+ */
+function askForRound() {
+  const { schedule } = open();
+  if (inLoop) {
+    schedule();
+  } else if (!asked) {
+    asked = true;
+    if (keptAlive) setImmediate(haveRound);
+    else schedule();
+  }
+}
+
+function haveRound() {
+  open().round();
 }
 
 /** One more wants the process to live. */
@@ -200,6 +225,7 @@ function dispatch(events) {
     ringNext = native.RING;
     ringEnd = native.RING + 2 * events;
   } else if (events === 0) {
+    asked = false;
     flushStage();
     running.append(done);
     dueRefed = false;
@@ -234,7 +260,9 @@ function dispatch(events) {
   dispatching = false;
   if (done.head === null) dueRefed = false; // Nothing is staged either.
   syncAlive();
-  return done.head !== null || listedHead !== null;
+  if (done.head === null && listedHead === null) return false;
+  if (!inLoop) askForRound();
+  return inLoop;
 }
 
 /** @param {import('./request.js').Request} request */

@@ -4,6 +4,7 @@ const native = require('../native.js');
 const errors = require('../errors.js');
 const asyncContext = require('./async-context.js');
 const closing = require('./closing.js');
+const idle = require('./idle.js');
 const reactor = require('./reactor.js');
 const states = require('./states.js');
 const { READ, acquire, release } = require('./request.js');
@@ -62,6 +63,8 @@ function receive(connection) {
   if (!connection._ready) return;
   const count = reactor.open().recv(connection._nativeId, buffer);
   if (count > 0) {
+    connection._bytesRead += count;
+    idle.refresh(connection);
     // After a short read the kernel has no more and will tell when it has. After a hang-up it tells
     // nothing any more.
     if (count < buffer.length && !connection._hungUp) connection._ready = false;

@@ -6,12 +6,12 @@ const asyncContext = require('./async-context.js');
 const Connection = require('./connection.js');
 const Handle = require('./handle.js');
 const reactor = require('./reactor.js');
+const options = require('./options.js');
 const validate = require('./validate.js');
+const { Abortion, closeOf } = require('./lifetime.js');
 const { lookup } = require('./lookup.js');
 const { CLOSE, Queue, acquire, acquireStep } = require('./request.js');
 
-/** How many connections may wait to be accepted; that of node:net. */
-const BACKLOG = 511;
 /** How many are accepted in one turn. */
 const ACCEPTS_PER_TURN = 64;
 /** How long nothing is accepted after the descriptors have run out, in milliseconds. */
@@ -19,16 +19,29 @@ const PAUSE = 100;
 
 const CLOSE_EVENT = 1;
 
+/** Where the system spreads the connections of a port over all that share it. */
+const canSharePorts = ['linux', 'freebsd'].includes(process.platform);
+
+function isClusterWorker() {
+  // Not at the top: few programs have a use for it.
+  const cluster = /** @type {import('cluster').Cluster} */ (
+    /** @type {unknown} */ (require('cluster'))
+  );
+  return cluster.isWorker;
+}
+
 /** A TCP server. */
 class Server extends Handle {
-  /** @param {import('../../index.js').ServerOptions | null} [options] */
-  constructor(options) {
+  /** @param {import('../../index.js').ServerOptions | null} [given] */
+  constructor(given) {
     super();
+    this._settings = options.socketSettings(given);
     /** @type {Connection[]} */
     this.connections = [];
-    this.allowHalfOpen = !!options?.allowHalfOpen;
+    this.allowHalfOpen = this._settings.allowHalfOpen;
+    /** How many connections there may be; those past it are closed as they come. */
+    this.maxConnections = Infinity;
 
-    this._noDelay = Boolean(options?.noDelay ?? true);
     /** What it listens on. @type {import('../../index.js').AddressInfo | null} */
     this._address = null;
     /** Whether there may be something to accept. */
@@ -42,6 +55,18 @@ class Server extends Handle {
     this._closing = false;
     /** @type {NodeJS.Timeout | undefined} */
     this._pause = undefined;
+    /** @type {Abortion | null} */
+    this._abortion = null;
+  }
+
+  /** Whether it listens. */
+  get listening() {
+    return this._address !== null;
+  }
+
+  /** Whether it does not listen, and is not about to, and everybody was told. */
+  get closed() {
+    return this._address === null && this._opening === null && !this._closing;
   }
 
   /**
@@ -55,45 +80,40 @@ class Server extends Handle {
   }
 
   /**
-   * Listens for connections.
+   * Listens for connections: listen([port], [host], [backlog], [onlistening]) or
+   * listen(options, [onlistening]).
    *
-   * @param {any} [port] a number or digits; 0, or none, takes any free one
-   * @param {any} [address] an address or a name, by default 0.0.0.0
-   * @param {any} [onlistening]
+   * @param {...any} given
+   * @returns {this}
    */
-  listen(port, address, onlistening) {
-    if (typeof port === 'function') [port, onlistening] = [0, port];
-    else if (typeof address === 'function') [address, onlistening] = [null, address];
-    if (typeof port === 'object' && port !== null) {
-      const expected = 'a number or digits, as in listen([port], [address], [onlistening])';
-      throw errors.invalidArgType('port', expected, port);
-    }
-    const number = validate.port(port || 0);
-    const host = address || '0.0.0.0';
-    validate.host('address', host);
-    const callback = validate.optionalCallback(onlistening);
+  listen(...given) {
+    const { settings, listener } = options.listenArguments(given);
     if (this._opening !== null || this._address !== null) throw errors.serverAlreadyListen();
 
     reactor.open(); // Where there are no sockets, it is said at once.
 
-    this._onlistening = /** @type {(() => void) | null} */ (callback);
-    if (this._onlistening !== null) this.once('listening', this._onlistening);
+    this._onlistening = listener;
+    if (listener !== null) this.once('listening', listener);
     this._asyncContext = asyncContext.capture();
     const opening = (this._opening = {});
     process.nextTick(() => {
-      lookup(host, (error, addresses) => {
+      lookup(settings.host, {}, (error, addresses) => {
         if (this._opening !== opening) return;
         this._opening = null;
         if (error) this._listenFailed(error);
-        else this._bind(addresses[0], number);
+        else this._bind(addresses[0], settings);
       });
     });
+    const { signal } = settings;
+    if (signal !== undefined) this._abortion = new Abortion(signal, () => this.close());
+    return this;
   }
 
   /**
    * Listens no more. Connections stay as they are.
    *
    * @param {((error?: Error) => void) | null} [callback]
+   * @returns {this}
    */
   close(callback) {
     const done = validate.optionalCallback(callback);
@@ -107,8 +127,9 @@ class Server extends Handle {
         reactor.complete(request);
       }
     }
-    if (!running) return;
+    if (!running) return this;
     this._closing = true;
+    this._forgetSignal();
     if (this._opening !== null) this._forgetListening();
     this._opening = null;
     this._address = null;
@@ -117,14 +138,27 @@ class Server extends Handle {
     this._closeNative();
     this._letGoAll();
     reactor.complete(acquireStep(this, CLOSE_EVENT, null));
+    return this;
+  }
+
+  /** Closes the server, if it is not closed yet, and waits until it is. */
+  [Symbol.asyncDispose]() {
+    return closeOf(this, () => this.close());
   }
 
   /**
    * @param {string} address
-   * @param {number} port
+   * @param {import('./options.js').ListenSettings} settings
    */
-  _bind(address, port) {
-    const id = reactor.open().listen(address, port, BACKLOG, this._noDelay);
+  _bind(address, settings) {
+    const { port, backlog, ipv6Only, exclusive } = settings;
+    // The workers of a cluster share a port as the system lets them: each has a listener.
+    const shares = canSharePorts && !exclusive && isClusterWorker();
+    const reusePort = settings.reusePort || shares;
+    const { noDelay, keepAlive } = this._settings;
+    const id = reactor
+      .open()
+      .listen(address, port, backlog, ipv6Only, reusePort, noDelay, keepAlive);
     if (id < 0) {
       this._listenFailed(errors.system(id, 'listen', address, port));
       return;
@@ -140,6 +174,7 @@ class Server extends Handle {
   /** @param {Error} error */
   _listenFailed(error) {
     this._forgetListening();
+    this._forgetSignal();
     this.emit('error', error);
   }
 
@@ -147,6 +182,11 @@ class Server extends Handle {
   _forgetListening() {
     if (this._onlistening !== null) this.removeListener('listening', this._onlistening);
     this._onlistening = null;
+  }
+
+  _forgetSignal() {
+    this._abortion?.forget();
+    this._abortion = null;
   }
 
   _onready() {
@@ -167,11 +207,34 @@ class Server extends Handle {
       }
       // Before the listener runs: it may throw, and others wait.
       reactor.list(this);
+      if (this.connections.length >= this.maxConnections) {
+        this._refuse(id);
+        continue;
+      }
       const connection = new Connection(this);
       connection._index = this.connections.push(connection) - 1;
       connection._accepted(id);
       asyncContext.emit(this._asyncContext, this, 'connection', connection);
     }
+  }
+
+  /**
+   * There are as many connections as there may be.
+   *
+   * @param {number} id
+   */
+  _refuse(id) {
+    const local = reactor.open().address(id, false);
+    const remote = reactor.open().address(id, true);
+    reactor.open().close(id);
+    asyncContext.emit(this._asyncContext, this, 'drop', {
+      localAddress: local?.address,
+      localPort: local?.port,
+      localFamily: local?.family,
+      remoteAddress: remote?.address,
+      remotePort: remote?.port,
+      remoteFamily: remote?.family,
+    });
   }
 
   /**

@@ -31,6 +31,11 @@ function currentOwner() {
   return owner;
 }
 
+/** How many bytes are staged. */
+function length() {
+  return owner === null ? 0 : words[LENGTH];
+}
+
 /**
  * Whether `count` bytes of `socket` may be added as things are.
  *
@@ -130,6 +135,7 @@ module.exports = {
   currentOwner,
   hasRoom,
   join,
+  length,
   requests,
   send,
 };

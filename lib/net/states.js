@@ -25,4 +25,6 @@ module.exports = {
   CLOSE: 6,
   /** Everything else was said. */
   CLOSE_EVENT: 7,
+  /** So much had waited that `drain` is to tell that nothing does. */
+  DRAIN: 8,
 };

@@ -6,6 +6,10 @@ const { isUint8Array } = require('util/types');
 const errors = require('../errors.js');
 const { sizeOf } = require('./bytes.js');
 
+/** The longest time that a timer takes, in milliseconds, and the largest integer of the system. */
+const MAX_TIME = 2 ** 31 - 1;
+const MAX_INT = 2 ** 31 - 1;
+
 /**
  * @param {string} name
  * @param {unknown} value
@@ -17,11 +21,12 @@ function buffer(name, value, expected = 'an instance of Buffer or Uint8Array') {
   return sizeOf(value);
 }
 
-/** @param {unknown} value */
-function callback(value) {
-  if (typeof value !== 'function') {
-    throw errors.invalidArgType('callback', 'of type function', value);
-  }
+/**
+ * @param {unknown} value
+ * @param {string} [name]
+ */
+function callback(value, name = 'callback') {
+  if (typeof value !== 'function') throw errors.invalidArgType(name, 'of type function', value);
 }
 
 /**
@@ -110,17 +115,88 @@ function encoding(value) {
  * @param {string} name
  * @param {unknown} value
  */
-function host(name, value) {
+function string(name, value) {
   if (typeof value !== 'string') throw errors.invalidArgType(name, 'of type string', value);
 }
 
+/**
+ * @param {string} name
+ * @param {unknown} value
+ * @returns {number}
+ */
+function number(name, value) {
+  if (typeof value !== 'number') throw errors.invalidArgType(name, 'of type number', value);
+  return value;
+}
+
+/**
+ * A time in milliseconds, at most the longest that a timer takes.
+ *
+ * @param {string} name
+ * @param {unknown} value
+ */
+function time(name, value) {
+  const time = number(name, value);
+  if (!(time >= 0 && time < Infinity)) {
+    throw errors.outOfRange(name, 'a non-negative finite number', value);
+  }
+  return Math.min(time, MAX_TIME);
+}
+
+/**
+ * How many connections may wait.
+ *
+ * @param {unknown} value
+ */
+function backlog(value) {
+  const count = number('backlog', value);
+  if (!Number.isInteger(count) || count < 0 || count > MAX_INT) {
+    throw errors.outOfRange('backlog', `an integer >= 0 and <= ${MAX_INT}`, value);
+  }
+  return count;
+}
+
+/**
+ * A family of addresses.
+ *
+ * @param {unknown} value
+ * @returns {0 | 4 | 6}
+ */
+function family(value) {
+  if (value === undefined || value === null || value === 0) return 0;
+  if (value === 4 || value === 'IPv4') return 4;
+  if (value === 6 || value === 'IPv6') return 6;
+  throw errors.invalidArgValue('options.family', 'must be one of: 0, 4, 6', value);
+}
+
+/** @param {unknown} value */
+function signal(value) {
+  if (value === undefined) return;
+  if (typeof value !== 'object' || value === null || !('aborted' in value)) {
+    throw errors.invalidArgType('options.signal', 'an instance of AbortSignal', value);
+  }
+}
+
+/** @param {unknown} value */
+function options(value) {
+  if (value !== undefined && value !== null && typeof value !== 'object') {
+    throw errors.invalidArgType('options', 'of type object', value);
+  }
+}
+
 module.exports = {
+  backlog,
   buffer,
   callback,
   encoding,
-  host,
+  family,
   length,
+  number,
   optionalCallback,
+  options,
   port,
+  signal,
   slices,
+  string,
+  time,
 };

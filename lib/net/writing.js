@@ -7,6 +7,7 @@ const errors = require('../errors.js');
 const asyncContext = require('./async-context.js');
 const { sizeOf } = require('./bytes.js');
 const closing = require('./closing.js');
+const idle = require('./idle.js');
 const reactor = require('./reactor.js');
 const stage = require('./stage.js');
 const states = require('./states.js');
@@ -16,6 +17,9 @@ const { WRITE, acquire } = require('./request.js');
 /** @typedef {import('./request.js').Request} Request */
 
 const { SMALL } = stage;
+
+/** How many bytes may wait before one should stop to write: that of streams in Node 22. */
+const HIGH_WATER_MARK = 64 * 1024;
 
 /**
  * Hot: writes `count` bytes of `data`.
@@ -28,6 +32,7 @@ const { SMALL } = stage;
  * @param {Function | null} callback
  */
 function write(connection, data, count, given, told, callback) {
+  idle.refresh(connection);
   if (count > 0 && isClear(connection)) {
     const isStaged = count <= SMALL && !goesAtOnce(connection);
     // What is staged leaves before what goes at once, and where there is no room for more.
@@ -56,6 +61,7 @@ function writev(connection, parts, given, told, callback) {
     write(connection, stage.join(buffers, lengths, total), total, given, told, callback);
     return;
   }
+  idle.refresh(connection);
   flushOwn(connection);
   const request = makeRequest(connection, buffers, total, given, told, callback);
   request.lengths = lengths;
@@ -125,13 +131,25 @@ function writeLater(connection, request) {
   if (refusal !== null) {
     refuse(connection, request, refusal);
   } else if (request.left > 0 || !isClear(connection)) {
-    connection._writes.push(request);
-    connection._hold();
+    wait(connection, request);
   } else if (stage.currentOwner() === connection) {
     stage.requests.push(request);
   } else {
     reactor.complete(request);
   }
+}
+
+/**
+ * A write waits behind all others.
+ *
+ * @param {Connection} connection
+ * @param {Request} request
+ */
+function wait(connection, request) {
+  connection._writes.push(request);
+  connection._hold();
+  connection._bytesWaiting += request.left;
+  if (connection._bytesWaiting >= HIGH_WATER_MARK) connection._needsDrain = true;
 }
 
 /**
@@ -194,13 +212,13 @@ function addToStage(connection, data, count, given, told, callback) {
 function send(connection, data, count, given, told, callback) {
   const sent = reactor.open().send(connection._nativeId, data, 0, count);
   if (sent === count) {
+    connection._bytesSent += count;
     if (callback === null) reactor.wake();
     else reactor.complete(makeRequest(connection, data, 0, given, told, callback));
     return;
   }
   const request = makeRequest(connection, data, count, given, told, callback);
-  connection._writes.push(request);
-  connection._hold();
+  wait(connection, request);
   afterSend(connection, request, sent);
 }
 
@@ -218,6 +236,7 @@ function flush() {
   const connection = stage.currentOwner();
   if (connection === null) return;
   const { length, sent } = stage.send();
+  if (sent > 0) connection._bytesSent += sent;
   if (sent === length) {
     reactor.completeAll(stage.requests);
     return;
@@ -226,11 +245,10 @@ function flush() {
   const rest = acquire(WRITE, connection, null, null);
   rest.data = stage.copy(Math.max(sent, 0), length);
   rest.left = rest.data.length;
-  connection._hold();
+  wait(connection, rest);
   for (let request = stage.requests.head; request !== null; request = request.next) {
     connection._hold();
   }
-  connection._writes.push(rest);
   connection._writes.append(stage.requests);
   if (sent < 0) afterSend(connection, rest, sent);
 }
@@ -245,7 +263,7 @@ function flush() {
  */
 function afterSend(connection, request, sent) {
   if (sent >= 0) {
-    advance(request, sent);
+    advance(connection, request, sent);
     return true;
   }
   if (sent === native.EAGAIN) return false;
@@ -253,19 +271,26 @@ function afterSend(connection, request, sent) {
     // Nothing of it was sent, so the rest of the stream is whole.
     connection._writes.shift();
     connection._letGo();
+    connection._bytesWaiting -= request.left;
     request.error = errors.bufferGone();
     reactor.complete(request);
     return true;
   }
+  // Half a message must not look like all of it.
+  if (sent === native.BUFFER_GONE) connection._resets = true;
   closing.fail(connection, errors.transfer(sent, 'write'));
   return false;
 }
 
 /**
+ * @param {Connection} connection
  * @param {Request} request
  * @param {number} sent
  */
-function advance(request, sent) {
+function advance(connection, request, sent) {
+  connection._bytesSent += sent;
+  connection._bytesWaiting -= sent;
+  idle.refresh(connection);
   request.left -= sent;
   request.start += sent;
   if (request.lengths === null) return;
@@ -292,6 +317,10 @@ function drain(connection) {
     } else {
       room = afterSend(connection, request, sendWaiting(connection, request));
     }
+  }
+  if (connection._needsDrain && connection._writes.head === null) {
+    connection._needsDrain = false;
+    closing.step(connection, states.DRAIN, null);
   }
   shutdownIfDrained(connection);
 }
@@ -335,7 +364,7 @@ function drainSmall(connection) {
   if (sent < 0) return afterSend(connection, head, sent);
   for (request = head; request !== null && sent > 0; request = request.next) {
     const count = Math.min(sent, request.left);
-    advance(request, count);
+    advance(connection, request, count);
     sent -= count;
   }
   return true;
@@ -356,6 +385,23 @@ function shutdownIfDrained(connection) {
   closing.step(connection, states.FINISH, result < 0 ? errors.system(result, 'shutdown') : null);
 }
 
+/**
+ * How many bytes of a connection are staged.
+ *
+ * @param {Connection} connection
+ */
+function stagedLength(connection) {
+  return stage.currentOwner() === connection ? stage.length() : 0;
+}
+
 reactor.onFlush(flush);
 
-module.exports = { drain, flushOwn, shutdownIfDrained, write, writev };
+module.exports = {
+  HIGH_WATER_MARK,
+  drain,
+  flushOwn,
+  shutdownIfDrained,
+  stagedLength,
+  write,
+  writev,
+};

@@ -14,6 +14,4 @@ pub struct Counters {
     pub send: u64,
     /// Changes to the set of watched sockets: `epoll_ctl`, or the change list of `kevent`.
     pub epoll_ctl: u64,
-    /// Times the set of watched sockets was asked what is ready: `epoll_wait` or `kevent`.
-    pub epoll_wait: u64,
 }

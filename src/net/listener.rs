@@ -3,7 +3,9 @@
 use std::io;
 use std::net::SocketAddr;
 
-use super::socket::{local_address, new_stream_socket};
+use mio::net::TcpListener;
+
+use super::socket::new_stream_socket;
 use super::{Socket, SocketOptions};
 
 /// How a [`Listener`] is set up.
@@ -14,20 +16,23 @@ pub struct ListenOptions {
     pub backlog: i32,
     /// For an IPv6 address: take no IPv4 connections.
     pub ipv6_only: bool,
+    /// Let other listeners have the same port (`SO_REUSEPORT`); the kernel spreads connections over
+    /// them. A port that another program listens on in the same way is then not an error.
+    pub reuse_port: bool,
     /// What each accepted connection is given.
     pub socket: SocketOptions,
 }
 
 impl Default for ListenOptions {
     fn default() -> Self {
-        Self { backlog: 511, ipv6_only: false, socket: SocketOptions::default() }
+        Self { backlog: 511, ipv6_only: false, reuse_port: false, socket: SocketOptions::default() }
     }
 }
 
 /// A listening socket that never blocks. Dropping it closes the descriptor.
 #[derive(Debug)]
 pub struct Listener {
-    inner: socket2::Socket,
+    inner: TcpListener,
     options: SocketOptions,
 }
 
@@ -36,7 +41,8 @@ impl Listener {
     ///
     /// # Errors
     ///
-    /// What `socket`, `setsockopt`, `bind` or `listen` report.
+    /// What `socket`, `setsockopt`, `bind` or `listen` report; [`io::ErrorKind::Unsupported`] where
+    /// [`ListenOptions::reuse_port`] would not spread connections.
     pub fn bind(address: SocketAddr, options: ListenOptions) -> io::Result<Self> {
         let inner = new_stream_socket(address)?;
         if address.is_ipv6() {
@@ -45,9 +51,12 @@ impl Listener {
         // On Windows the option means something else: it lets two programs share the port.
         #[cfg(unix)]
         inner.set_reuse_address(true)?;
+        if options.reuse_port {
+            reuse_port(&inner)?;
+        }
         inner.bind(&address.into())?;
         inner.listen(options.backlog)?;
-        Ok(Self { inner, options: options.socket })
+        Ok(Self { inner: TcpListener::from_std(inner.into()), options: options.socket })
     }
 
     /// Accepts one connection.
@@ -56,20 +65,8 @@ impl Listener {
     ///
     /// [`io::ErrorKind::WouldBlock`] where none waits, else what `accept` reports.
     pub fn accept(&mut self) -> io::Result<Socket> {
-        let (inner, peer) = self.accept_non_blocking()?;
-        Ok(Socket::accepted(inner, peer.as_socket(), self.options))
-    }
-
-    #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
-    fn accept_non_blocking(&self) -> io::Result<(socket2::Socket, socket2::SockAddr)> {
-        self.inner.accept4(libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK)
-    }
-
-    #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "freebsd")))]
-    fn accept_non_blocking(&self) -> io::Result<(socket2::Socket, socket2::SockAddr)> {
-        let (socket, peer) = self.inner.accept()?;
-        socket.set_nonblocking(true)?;
-        Ok((socket, peer))
+        let (inner, peer) = self.inner.accept()?;
+        Ok(Socket::accepted(inner, Some(peer), self.options))
     }
 
     /// The address it listens on.
@@ -78,11 +75,21 @@ impl Listener {
     ///
     /// What `getsockname` reports.
     pub fn local_address(&self) -> io::Result<SocketAddr> {
-        local_address(&self.inner)
+        self.inner.local_addr()
     }
 
-    #[cfg(unix)]
-    pub(super) fn descriptor(&self) -> std::os::fd::RawFd {
-        std::os::fd::AsRawFd::as_raw_fd(&self.inner)
+    pub(super) fn source(&mut self) -> &mut TcpListener {
+        &mut self.inner
     }
+}
+
+/// The systems where it spreads connections are those of Node's option `reusePort`.
+#[cfg(any(target_os = "linux", target_os = "freebsd"))]
+fn reuse_port(socket: &socket2::Socket) -> io::Result<()> {
+    socket.set_reuse_port(true)
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "freebsd")))]
+fn reuse_port(_socket: &socket2::Socket) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }

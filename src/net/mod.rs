@@ -1,9 +1,10 @@
-//! TCP without JavaScript: non-blocking sockets and the reactor that watches them.
+//! TCP without JavaScript: non-blocking sockets and what watches them.
 //!
 //! - [`Id`]: names a socket of one reactor, never the same twice in a row.
 //! - [`Socket`], [`Listener`]: the system calls, each made once and reported as it went.
-//! - [`Reactor`]: owns the sockets, waits on none, and collects [`Readiness`] into a ring of
-//!   integers that JavaScript can walk.
+//! - [`Reactor`]: owns the sockets of one environment.
+//! - [`Poller`]: says which of them have become ready, as [`Readiness`], in a ring of integers that
+//!   JavaScript can walk. It stands in an event loop or, as a [`Watcher`], on another thread.
 //! - [`Counters`]: how often each system call was made, so that tests can count instead of time.
 //!
 //! Nothing here retries, queues or calls back; that is the work of the caller, who alone knows
@@ -13,16 +14,18 @@ mod address;
 mod counters;
 mod id;
 mod listener;
-#[cfg(unix)]
+mod poller;
 mod reactor;
 mod readiness;
 mod socket;
+mod watcher;
 
 pub use address::parse_address;
 pub use counters::Counters;
 pub use id::Id;
 pub use listener::{ListenOptions, Listener};
-#[cfg(unix)]
+pub use poller::Poller;
 pub use reactor::Reactor;
 pub use readiness::Readiness;
-pub use socket::{Socket, SocketOptions};
+pub use socket::{ConnectError, Socket, SocketOptions};
+pub use watcher::Watcher;

@@ -1,32 +1,25 @@
-//! Which sockets are ready.
+//! The sockets of one environment.
 
 use std::io::{self, IoSlice};
 use std::net::SocketAddr;
-use std::os::fd::{AsRawFd, RawFd};
-use std::time::Duration;
+use std::sync::Arc;
 
-use mio::unix::SourceFd;
-use mio::{Events, Interest, Poll, Token};
+use mio::{Interest, Registry, Token};
 use slab::Slab;
 
-use super::{Counters, Id, ListenOptions, Listener, Readiness, Socket, SocketOptions};
+use super::poller::{Poller, WAKER};
+use super::socket::ConnectError;
+use super::{Counters, Id, ListenOptions, Listener, Socket, SocketOptions};
 
-/// How many events one question to the kernel can bring.
-const EVENTS_PER_WAIT: usize = 1024;
-
-/// How many integers an event takes in the ring: the [`Id`] and the [`Readiness`].
-const SLOT: usize = 2;
-
-/// Owns the sockets of one environment and knows which of them are ready.
+/// Owns the sockets of one environment.
 ///
 /// Each socket is registered once, edge-triggered, for reading, writing and hang-up, and never
 /// again: what it was ready for, and still is, its owner remembers. A closed descriptor leaves the
-/// set of watched ones by itself. The reactor's own descriptor becomes readable when there is
-/// something to [`collect`](Reactor::collect), so that it can stand in another event loop.
+/// set of watched ones by itself. Which sockets have become ready the [`Poller`] tells.
 #[derive(Debug)]
 pub struct Reactor {
-    poll: Poll,
-    events: Events,
+    registry: Registry,
+    waker: Option<Arc<mio::Waker>>,
     entries: Slab<Entry>,
     generation: u32,
     counters: Counters,
@@ -45,22 +38,35 @@ enum Handle {
 }
 
 impl Reactor {
-    /// How many integers the ring of [`Reactor::collect`] should hold.
-    pub const RING_LEN: usize = 4 * EVENTS_PER_WAIT * SLOT;
-
-    /// Makes a reactor without sockets.
+    /// Makes a reactor without sockets, and what waits for them.
     ///
     /// # Errors
     ///
     /// What `epoll_create1` or `kqueue` report.
-    pub fn new() -> io::Result<Self> {
-        Ok(Self {
-            poll: Poll::new()?,
-            events: Events::with_capacity(EVENTS_PER_WAIT),
+    pub fn new() -> io::Result<(Self, Poller)> {
+        let poller = Poller::new()?;
+        let reactor = Self {
+            registry: poller.registry()?,
+            waker: None,
             entries: Slab::new(),
             generation: 0,
             counters: Counters::default(),
-        })
+        };
+        Ok((reactor, poller))
+    }
+
+    /// What makes the poller return, from any thread.
+    ///
+    /// # Errors
+    ///
+    /// What making it, at the first call, reports.
+    pub fn waker(&mut self) -> io::Result<Arc<mio::Waker>> {
+        if let Some(waker) = &self.waker {
+            return Ok(Arc::clone(waker));
+        }
+        let waker = Arc::new(mio::Waker::new(&self.registry, WAKER)?);
+        self.waker = Some(Arc::clone(&waker));
+        Ok(waker)
     }
 
     /// What has been done so far.
@@ -72,9 +78,14 @@ impl Reactor {
     ///
     /// # Errors
     ///
-    /// Those of [`Socket::connect`], and [`too_many`](io::Error) sockets.
-    pub fn connect(&mut self, address: SocketAddr, options: SocketOptions) -> io::Result<Id> {
-        self.insert(Handle::Socket(Socket::connect(address, options)?))
+    /// Those of [`Socket::connect`], and too many sockets.
+    pub fn connect(
+        &mut self,
+        address: SocketAddr,
+        local: Option<SocketAddr>,
+        options: SocketOptions,
+    ) -> Result<Id, ConnectError> {
+        Ok(self.insert(Handle::Socket(Socket::connect(address, local, options)?))?)
     }
 
     /// Listens on `address`. The listener becomes readable when there are connections to accept.
@@ -166,53 +177,29 @@ impl Reactor {
         Ok(())
     }
 
-    /// Asks once which sockets are ready, without waiting, and writes an id and a [`Readiness`]
-    /// for each into `ring`. Returns how many. What finds no room in a ring shorter than
-    /// [`Reactor::RING_LEN`] is asked for again by the next call.
-    ///
-    /// # Errors
-    ///
-    /// What `epoll_wait` or `kevent` report.
-    pub fn collect(&mut self, ring: &mut [i32]) -> io::Result<usize> {
-        let mut count = 0;
-        while ring.len() / SLOT - count >= EVENTS_PER_WAIT {
-            self.counters.epoll_wait += 1;
-            match self.poll.poll(&mut self.events, Some(Duration::ZERO)) {
-                Ok(()) => {}
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error),
-            }
-            let mut seen = 0;
-            for (event, slot) in self.events.iter().zip(ring[count * SLOT..].chunks_exact_mut(SLOT))
-            {
-                seen += 1;
-                slot[0] = event.token().0 as i32;
-                slot[1] = Readiness::from(event).bits();
-            }
-            count += seen;
-            if seen < EVENTS_PER_WAIT {
-                break;
-            }
-        }
-        Ok(count)
+    /// Closes all sockets and listeners.
+    pub fn close_all(&mut self) {
+        self.entries.clear();
     }
 
-    fn insert(&mut self, handle: Handle) -> io::Result<Id> {
+    fn insert(&mut self, mut handle: Handle) -> io::Result<Id> {
         let vacant = self.entries.vacant_entry();
         if vacant.key() > Id::MAX_INDEX {
-            return Err(io::Error::from_raw_os_error(libc::EMFILE));
+            return Err(too_many());
         }
         self.generation = self.generation.wrapping_add(1);
         let id = Id::new(vacant.key(), self.generation);
-        let (descriptor, interest) = match &handle {
-            Handle::Socket(socket) => {
-                (socket.descriptor(), Interest::READABLE | Interest::WRITABLE)
-            }
-            Handle::Listener(listener) => (listener.descriptor(), Interest::READABLE),
-        };
-        self.counters.epoll_ctl += 1;
         let token = Token(id.bits() as usize);
-        self.poll.registry().register(&mut SourceFd(&descriptor), token, interest)?;
+        self.counters.epoll_ctl += 1;
+        match &mut handle {
+            Handle::Socket(socket) => {
+                let both = Interest::READABLE | Interest::WRITABLE;
+                self.registry.register(socket.source(), token, both)?;
+            }
+            Handle::Listener(listener) => {
+                self.registry.register(listener.source(), token, Interest::READABLE)?;
+            }
+        }
         vacant.insert(Entry { id, handle });
         Ok(id)
     }
@@ -222,32 +209,74 @@ impl Reactor {
     }
 }
 
-impl AsRawFd for Reactor {
-    fn as_raw_fd(&self) -> RawFd {
-        self.poll.as_raw_fd()
-    }
-}
-
+#[cfg(not(windows))]
 fn no_such_socket() -> io::Error {
     io::Error::from_raw_os_error(libc::EBADF)
+}
+
+#[cfg(not(windows))]
+fn too_many() -> io::Error {
+    io::Error::from_raw_os_error(libc::EMFILE)
+}
+
+/// `WSAENOTSOCK`
+#[cfg(windows)]
+fn no_such_socket() -> io::Error {
+    io::Error::from_raw_os_error(10038)
+}
+
+/// `WSAEMFILE`
+#[cfg(windows)]
+fn too_many() -> io::Error {
+    io::Error::from_raw_os_error(10024)
 }
 
 #[cfg(test)]
 mod tests {
     use std::io::{Read, Write};
     use std::net::{TcpListener, TcpStream};
-    use std::time::Instant;
+    use std::ops::{Deref, DerefMut};
+    use std::time::{Duration, Instant};
 
+    use super::super::Readiness;
+    use super::super::poller::{EVENTS_PER_WAIT, SLOT};
     use super::*;
 
+    /// A reactor with what waits for it.
+    struct Watched {
+        reactor: Reactor,
+        poller: Poller,
+    }
+
+    impl Watched {
+        fn new() -> Self {
+            let (reactor, poller) = Reactor::new().unwrap();
+            Self { reactor, poller }
+        }
+    }
+
+    impl Deref for Watched {
+        type Target = Reactor;
+
+        fn deref(&self) -> &Reactor {
+            &self.reactor
+        }
+    }
+
+    impl DerefMut for Watched {
+        fn deref_mut(&mut self) -> &mut Reactor {
+            &mut self.reactor
+        }
+    }
+
     /// Collects until `wanted` has been seen of `id`; gives all that was seen of it.
-    fn wait_for(reactor: &mut Reactor, id: Id, wanted: Readiness) -> i32 {
-        let mut ring = vec![0; Reactor::RING_LEN];
+    fn wait_for(reactor: &mut Watched, id: Id, wanted: Readiness) -> i32 {
+        let mut ring = vec![0; Poller::RING_LEN];
         let mut seen = 0;
         let start = Instant::now();
         while seen & wanted.bits() != wanted.bits() {
             assert!(start.elapsed() < Duration::from_secs(10), "never became {wanted:?}");
-            let count = reactor.collect(&mut ring).unwrap();
+            let count = reactor.poller.collect(&mut ring).unwrap();
             for slot in ring[..count * SLOT].chunks_exact(SLOT) {
                 if slot[0] == id.bits() {
                     seen |= slot[1];
@@ -263,10 +292,12 @@ mod tests {
     }
 
     /// A reactor with a connected socket, and the peer of that socket.
-    fn connected() -> (Reactor, Id, TcpStream) {
+    fn connected() -> (Watched, Id, TcpStream) {
         let listener = TcpListener::bind(any_port()).unwrap();
-        let mut reactor = Reactor::new().unwrap();
-        let id = reactor.connect(listener.local_addr().unwrap(), SocketOptions::default()).unwrap();
+        let mut reactor = Watched::new();
+        let id = reactor
+            .connect(listener.local_addr().unwrap(), None, SocketOptions::default())
+            .unwrap();
         let (peer, _) = listener.accept().unwrap();
         wait_for(&mut reactor, id, Readiness::WRITABLE);
         assert!(reactor.socket(id).unwrap().finish_connect().unwrap());
@@ -300,7 +331,7 @@ mod tests {
 
     #[test]
     fn a_connection_is_accepted_with_its_peer() {
-        let mut reactor = Reactor::new().unwrap();
+        let mut reactor = Watched::new();
         let listener = reactor.listen(any_port(), ListenOptions::default()).unwrap();
         let none = reactor.accept(listener).unwrap_err();
         assert_eq!(none.kind(), io::ErrorKind::WouldBlock);
@@ -315,12 +346,12 @@ mod tests {
     #[test]
     fn no_delay_is_set_at_both_ends_or_at_none() {
         for no_delay in [true, false] {
-            let mut reactor = Reactor::new().unwrap();
-            let options = SocketOptions { no_delay };
+            let mut reactor = Watched::new();
+            let options = SocketOptions { no_delay, ..SocketOptions::default() };
             let listening = ListenOptions { socket: options, ..ListenOptions::default() };
             let listener = reactor.listen(any_port(), listening).unwrap();
             let address = reactor.local_address(listener).unwrap();
-            let client = reactor.connect(address, options).unwrap();
+            let client = reactor.connect(address, None, options).unwrap();
             wait_for(&mut reactor, listener, Readiness::READABLE);
             let accepted = reactor.accept(listener).unwrap();
             for id in [client, accepted] {
@@ -332,7 +363,7 @@ mod tests {
     #[test]
     fn ipv6_listens_for_both_families_unless_told_otherwise() {
         for (ipv6_only, reached) in [(false, true), (true, false)] {
-            let mut reactor = Reactor::new().unwrap();
+            let mut reactor = Watched::new();
             let options = ListenOptions { ipv6_only, ..ListenOptions::default() };
             let Ok(listener) = reactor.listen("[::]:0".parse().unwrap(), options) else {
                 return; // No IPv6 here.
@@ -340,6 +371,76 @@ mod tests {
             let port = reactor.local_address(listener).unwrap().port();
             assert_eq!(TcpStream::connect(("127.0.0.1", port)).is_ok(), reached);
         }
+    }
+
+    #[test]
+    fn keep_alive_is_set_at_both_ends_or_at_none() {
+        for keep_alive in [None, Some(Duration::ZERO), Some(Duration::from_secs(7))] {
+            let mut reactor = Watched::new();
+            let options = SocketOptions { keep_alive, ..SocketOptions::default() };
+            let listening = ListenOptions { socket: options, ..ListenOptions::default() };
+            let listener = reactor.listen(any_port(), listening).unwrap();
+            let address = reactor.local_address(listener).unwrap();
+            let client = reactor.connect(address, None, options).unwrap();
+            wait_for(&mut reactor, listener, Readiness::READABLE);
+            let accepted = reactor.accept(listener).unwrap();
+            for id in [client, accepted] {
+                let socket = reactor.socket(id).unwrap();
+                assert_eq!(socket.keep_alive().unwrap(), keep_alive.is_some());
+                socket.set_keep_alive(None).unwrap();
+                assert!(!socket.keep_alive().unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn a_connection_may_begin_at_an_address_of_choice() {
+        let listener = TcpListener::bind(any_port()).unwrap();
+        let mut reactor = Watched::new();
+        let local = "127.0.0.3:0".parse().unwrap();
+        let options = SocketOptions::default();
+        let address = listener.local_addr().unwrap();
+        let Ok(id) = reactor.connect(address, Some(local), options) else {
+            return; // Some systems have 127.0.0.1 alone.
+        };
+        let (_peer, from) = listener.accept().unwrap();
+        assert_eq!(from, reactor.local_address(id).unwrap());
+        assert_eq!(from.ip(), local.ip());
+        let foreign = "192.0.2.1:0".parse().unwrap(); // Reserved for documentation, RFC 5737.
+        let refused = reactor.connect(address, Some(foreign), options).unwrap_err();
+        assert!(matches!(refused, ConnectError::Bind(_)), "{refused}");
+    }
+
+    #[test]
+    fn a_close_may_be_a_reset() {
+        let (mut reactor, id, mut peer) = connected();
+        reactor.socket(id).unwrap().reset_on_close().unwrap();
+        reactor.close(id).unwrap();
+        let error = peer.read(&mut [0; 1]).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_port_may_be_shared() {
+        let mut reactor = Watched::new();
+        let options = ListenOptions { reuse_port: true, ..ListenOptions::default() };
+        let first = reactor.listen(any_port(), options).unwrap();
+        let address = reactor.local_address(first).unwrap();
+        reactor.listen(address, options).unwrap();
+        let alone = reactor.listen(address, ListenOptions::default()).unwrap_err();
+        assert_eq!(alone.kind(), io::ErrorKind::AddrInUse);
+    }
+
+    #[test]
+    fn the_waker_is_no_event() {
+        let mut reactor = Watched::new();
+        let waker = reactor.waker().unwrap();
+        waker.wake().unwrap();
+        reactor.waker().unwrap().wake().unwrap();
+        let mut ring = vec![0; Poller::RING_LEN];
+        assert_eq!(reactor.poller.wait(&mut ring).unwrap(), 0);
+        assert_eq!(reactor.poller.collect(&mut ring).unwrap(), 0);
     }
 
     #[test]
@@ -358,13 +459,13 @@ mod tests {
     #[test]
     fn a_refused_connection_says_why() {
         let address = TcpListener::bind(any_port()).unwrap().local_addr().unwrap();
-        let mut reactor = Reactor::new().unwrap();
-        let error = match reactor.connect(address, SocketOptions::default()) {
+        let mut reactor = Watched::new();
+        let error = match reactor.connect(address, None, SocketOptions::default()) {
             Ok(id) => {
                 wait_for(&mut reactor, id, Readiness::HANGUP);
                 reactor.socket(id).unwrap().finish_connect().unwrap_err()
             }
-            Err(error) => error,
+            Err(ConnectError::Connect(error) | ConnectError::Bind(error)) => error,
         };
         assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
     }
@@ -414,7 +515,7 @@ mod tests {
 
     #[test]
     fn more_events_than_one_question_brings_are_collected_together() {
-        let mut reactor = Reactor::new().unwrap();
+        let mut reactor = Watched::new();
         let address = any_port();
         let count = EVENTS_PER_WAIT + 10;
         // Listeners with a waiting connection are ready without much ado.
@@ -427,8 +528,8 @@ mod tests {
             };
             peers.push(peer);
         }
-        let mut ring = vec![0; Reactor::RING_LEN];
-        assert_eq!(reactor.collect(&mut ring).unwrap(), count);
-        assert_eq!(reactor.collect(&mut ring).unwrap(), 0, "an edge is told once");
+        let mut ring = vec![0; Poller::RING_LEN];
+        assert_eq!(reactor.poller.collect(&mut ring).unwrap(), count);
+        assert_eq!(reactor.poller.collect(&mut ring).unwrap(), 0, "an edge is told once");
     }
 }

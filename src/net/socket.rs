@@ -1,9 +1,12 @@
 //! One connection.
 
+use std::fmt;
 use std::io::{self, IoSlice, Read};
 use std::net::{Shutdown, SocketAddr};
+use std::time::Duration;
 
-use socket2::{Domain, Protocol, Type};
+use mio::net::TcpStream;
+use socket2::{Domain, Protocol, SockRef, TcpKeepalive, Type};
 
 /// Flags of every send. A peer that is gone is an error and not a signal that ends the process;
 /// where the flag does not exist the socket itself is set so.
@@ -12,55 +15,105 @@ const SEND_FLAGS: i32 = libc::MSG_NOSIGNAL;
 #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "freebsd")))]
 const SEND_FLAGS: i32 = 0;
 
+/// Time between two probes, and how many may stay unanswered; those of libuv.
+const PROBE_INTERVAL: Duration = Duration::from_secs(1);
+const PROBES: u32 = 10;
+
 /// What a connection is given at its birth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SocketOptions {
     /// Send small segments at once (`TCP_NODELAY`) instead of waiting for an acknowledgement
     /// (Nagle's algorithm, RFC 896).
     pub no_delay: bool,
+    /// Probe an idle connection; see [`Socket::set_keep_alive`].
+    pub keep_alive: Option<Duration>,
 }
 
 impl Default for SocketOptions {
     fn default() -> Self {
-        Self { no_delay: true }
+        Self { no_delay: true, keep_alive: None }
+    }
+}
+
+/// Which system call of [`Socket::connect`] failed, and how.
+#[derive(Debug)]
+pub enum ConnectError {
+    /// The address at this end could not be had.
+    Bind(io::Error),
+    /// Anything else.
+    Connect(io::Error),
+}
+
+impl fmt::Display for ConnectError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bind(error) => write!(formatter, "bind: {error}"),
+            Self::Connect(error) => write!(formatter, "connect: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for ConnectError {}
+
+impl From<io::Error> for ConnectError {
+    fn from(error: io::Error) -> Self {
+        Self::Connect(error)
     }
 }
 
 /// A TCP connection that never blocks. Dropping it closes the descriptor.
+///
+/// It is mio's type, since on Windows mio must see each call that would block.
 #[derive(Debug)]
 pub struct Socket {
-    inner: socket2::Socket,
+    inner: TcpStream,
     peer: Option<SocketAddr>,
 }
 
 impl Socket {
-    /// Begins a connection to `address`; [`Socket::finish_connect`] tells how it went.
+    /// Begins a connection to `address`, from `local` where that is given;
+    /// [`Socket::finish_connect`] tells how it went.
     ///
     /// # Errors
     ///
-    /// What `socket`, `setsockopt` or `connect` report, but that the attempt is under way.
-    pub fn connect(address: SocketAddr, options: SocketOptions) -> io::Result<Self> {
+    /// What `socket`, `setsockopt`, `bind` or `connect` report, but that the attempt is under way.
+    pub fn connect(
+        address: SocketAddr,
+        local: Option<SocketAddr>,
+        options: SocketOptions,
+    ) -> Result<Self, ConnectError> {
         let inner = new_stream_socket(address)?;
         inner.set_tcp_nodelay(options.no_delay)?;
+        set_keep_alive(&inner, options.keep_alive)?;
+        if let Some(local) = local {
+            // As libuv does it: a port may be used again while its last connection lingers.
+            #[cfg(unix)]
+            inner.set_reuse_address(true).map_err(ConnectError::Bind)?;
+            inner.bind(&local.into()).map_err(ConnectError::Bind)?;
+        }
         match inner.connect(&address.into()) {
             Ok(()) => {}
             Err(error) if is_under_way(&error) => {}
-            Err(error) => return Err(error),
+            Err(error) => return Err(error.into()),
         }
-        Ok(Self { inner, peer: None })
+        Ok(Self { inner: TcpStream::from_std(inner.into()), peer: None })
     }
 
     pub(super) fn accepted(
-        inner: socket2::Socket,
+        inner: TcpStream,
         peer: Option<SocketAddr>,
         options: SocketOptions,
     ) -> Self {
         // On some systems an option can't be set once the peer has gone. That is no failure to
         // accept: the first operation will tell.
+        let socket = SockRef::from(&inner);
         #[cfg(target_vendor = "apple")]
-        let _ = inner.set_nosigpipe(true);
+        let _ = socket.set_nosigpipe(true);
         if options.no_delay {
-            let _ = inner.set_tcp_nodelay(true);
+            let _ = socket.set_tcp_nodelay(true);
+        }
+        if options.keep_alive.is_some() {
+            let _ = set_keep_alive(&socket, options.keep_alive);
         }
         Self { inner, peer }
     }
@@ -76,7 +129,7 @@ impl Socket {
         }
         match self.inner.peer_addr() {
             Ok(peer) => {
-                self.peer = peer.as_socket();
+                self.peer = Some(peer);
                 Ok(true)
             }
             Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(false),
@@ -99,8 +152,7 @@ impl Socket {
     ///
     /// What `recv` reports, but that nothing has arrived.
     pub fn at_end(&self) -> io::Result<bool> {
-        let mut byte = [std::mem::MaybeUninit::uninit()];
-        match self.inner.peek(&mut byte) {
+        match self.inner.peek(&mut [0]) {
             Ok(count) => Ok(count == 0),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
             Err(error) => Err(error),
@@ -113,7 +165,7 @@ impl Socket {
     ///
     /// [`io::ErrorKind::WouldBlock`] where it takes nothing, else what `send` reports.
     pub fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.inner.send_with_flags(bytes, SEND_FLAGS)
+        self.inner.try_io(|| SockRef::from(&self.inner).send_with_flags(bytes, SEND_FLAGS))
     }
 
     /// Sends as much of `slices`, one behind the other, as the kernel takes now. There may be at
@@ -123,7 +175,8 @@ impl Socket {
     ///
     /// [`io::ErrorKind::WouldBlock`] where it takes nothing, else what `sendmsg` reports.
     pub fn send_vectored(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
-        self.inner.send_vectored_with_flags(slices, SEND_FLAGS)
+        self.inner
+            .try_io(|| SockRef::from(&self.inner).send_vectored_with_flags(slices, SEND_FLAGS))
     }
 
     /// Ends the sending side; what was sent before arrives first.
@@ -141,7 +194,46 @@ impl Socket {
     ///
     /// What `getsockopt` reports.
     pub fn no_delay(&self) -> io::Result<bool> {
-        self.inner.tcp_nodelay()
+        self.inner.nodelay()
+    }
+
+    /// Sets whether small segments are sent at once.
+    ///
+    /// # Errors
+    ///
+    /// What `setsockopt` reports.
+    pub fn set_no_delay(&self, no_delay: bool) -> io::Result<()> {
+        self.inner.set_nodelay(no_delay)
+    }
+
+    /// Whether an idle connection is probed.
+    ///
+    /// # Errors
+    ///
+    /// What `getsockopt` reports.
+    pub fn keep_alive(&self) -> io::Result<bool> {
+        SockRef::from(&self.inner).keepalive()
+    }
+
+    /// Sets whether an idle connection is probed (`SO_KEEPALIVE`), and after how long, in whole
+    /// seconds; zero leaves the time to the system. Then there is a probe each second, and the tenth
+    /// that stays unanswered ends the connection.
+    ///
+    /// # Errors
+    ///
+    /// What `setsockopt` reports.
+    pub fn set_keep_alive(&self, keep_alive: Option<Duration>) -> io::Result<()> {
+        set_keep_alive(&SockRef::from(&self.inner), keep_alive)
+    }
+
+    /// Makes the close that follows a reset (`SO_LINGER` of zero): what was not sent is dropped, and
+    /// the peer is told that it was.
+    ///
+    /// # Errors
+    ///
+    /// What `setsockopt` reports.
+    pub fn reset_on_close(&self) -> io::Result<()> {
+        SockRef::from(&self.inner).set_linger(Some(Duration::ZERO))
     }
 
     /// The address at this end.
@@ -150,7 +242,7 @@ impl Socket {
     ///
     /// What `getsockname` reports.
     pub fn local_address(&self) -> io::Result<SocketAddr> {
-        local_address(&self.inner)
+        self.inner.local_addr()
     }
 
     /// The address at the other end, known once the connection stands, and kept after it fell.
@@ -158,9 +250,27 @@ impl Socket {
         self.peer
     }
 
-    #[cfg(unix)]
-    pub(super) fn descriptor(&self) -> std::os::fd::RawFd {
-        std::os::fd::AsRawFd::as_raw_fd(&self.inner)
+    pub(super) fn source(&mut self) -> &mut TcpStream {
+        &mut self.inner
+    }
+
+    /// The socket as the standard library has it, out of the hands of any reactor.
+    pub(super) fn into_std(self) -> std::net::TcpStream {
+        self.inner.into()
+    }
+}
+
+fn set_keep_alive(socket: &socket2::Socket, keep_alive: Option<Duration>) -> io::Result<()> {
+    match keep_alive {
+        Some(time) if !time.is_zero() => {
+            let probes = TcpKeepalive::new().with_time(time).with_interval(PROBE_INTERVAL);
+            #[cfg(not(any(windows, target_os = "openbsd")))]
+            let probes = probes.with_retries(PROBES);
+            socket.set_keepalive(true)?;
+            socket.set_tcp_keepalive(&probes)
+        }
+        Some(_) => socket.set_keepalive(true),
+        None => socket.set_keepalive(false),
     }
 }
 
@@ -178,9 +288,4 @@ pub(super) fn new_stream_socket(address: SocketAddr) -> io::Result<socket2::Sock
         socket2::Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_nonblocking(true)?;
     Ok(socket)
-}
-
-pub(super) fn local_address(socket: &socket2::Socket) -> io::Result<SocketAddr> {
-    let address = socket.local_addr()?.as_socket();
-    address.ok_or_else(|| io::ErrorKind::Unsupported.into())
 }

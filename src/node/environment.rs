@@ -1,22 +1,23 @@
 //! One reactor in one environment: a main thread's or a worker's.
 //!
 //! ```text
-//!  Node's loop ──readable──▶ wake ──collect──▶ ring ──▶ dispatch(n) in JavaScript, once
-//!       │                                                   │ recv, send, … inline
-//!       └──next turn, if anything is left──▶ dispatch(0) ◀──┘
+//!  driver ──readable──▶ wake ──collect──▶ ring ──▶ dispatch(n) in JavaScript, once
+//!     │                                                │ recv, send, … inline
+//!     └──next turn, if anything is left──▶ dispatch(0) ◀┘
 //! ```
 
 use std::cell::{Cell, RefCell};
-use std::ffi::{c_int, c_void};
+use std::ffi::c_void;
 use std::io;
-use std::os::fd::AsRawFd;
 use std::ptr;
 
 use napi::sys;
 
-use super::raw;
-use super::uv::{Handle, RawHandle, Uv};
-use crate::net::{Id, Reactor};
+#[cfg(unix)]
+use super::loop_driver::LoopDriver;
+use super::runtime_driver::RuntimeDriver;
+use super::{errno, raw};
+use crate::net::{Id, Poller, Reactor};
 
 /// The memory that both sides see, an `ArrayBuffer` that JavaScript made. Its place is asked for
 /// at each use. Offsets and lengths are in 32-bit words up to the stage, which is bytes.
@@ -35,7 +36,7 @@ impl Layout {
     /// Where the ring begins, in words.
     pub const RING: usize = 2;
     /// Where the stage begins, in bytes.
-    pub const STAGE: usize = (Self::RING + Reactor::RING_LEN) * size_of::<i32>();
+    pub const STAGE: usize = (Self::RING + Poller::RING_LEN) * size_of::<i32>();
     /// How long all of it is, in bytes.
     pub const LENGTH: usize = Self::STAGE + 64 * 1024;
 }
@@ -45,88 +46,99 @@ const ROUND: i32 = 0;
 /// And this: go on where a callback threw.
 const RESUME: i32 = -1;
 
+/// Who wakes the environment.
+enum Driver {
+    #[cfg(unix)]
+    Loop(LoopDriver),
+    Runtime(RuntimeDriver),
+}
+
+/// Calls a method of whichever driver there is.
+macro_rules! on_driver {
+    ($environment:expr, $driver:ident => $call:expr) => {
+        match &$environment.driver {
+            #[cfg(unix)]
+            Driver::Loop($driver) => $call,
+            Driver::Runtime($driver) => $call,
+        }
+    };
+}
+
 /// The state behind the functions of [`super::sockets`].
 pub struct Environment {
     env: sys::napi_env,
     /// Borrowed for the length of one call on it; JavaScript never runs meanwhile.
     pub reactor: RefCell<Reactor>,
+    driver: Driver,
     wakeups: Cell<u64>,
     entries: Cell<u64>,
     /// A callback may run the event loop within itself; the dispatch it is part of goes on later.
     dispatching: Cell<bool>,
+    /// It was to be woken, or to have a round, meanwhile.
+    missed: Cell<bool>,
     shared: sys::napi_ref,
     dispatch: sys::napi_ref,
     receiver: sys::napi_ref,
-    poll: Handle,
-    idle: Handle,
-    open_handles: Cell<u32>,
     cleanup: Cell<sys::napi_async_cleanup_hook_handle>,
+    /// Whether the cleanup hook has run, or the driver is gone: the second of them frees.
+    ending: Cell<bool>,
 }
 
 impl Environment {
-    /// Puts a reactor into the event loop of `env`. It lives until the environment ends.
+    /// Makes a reactor for `env`, in the event loop or, where `in_loop` is false, on the runtime.
+    /// It lives until the environment ends.
     ///
     /// `shared` is a `Uint8Array` of [`Layout::LENGTH`] bytes; `dispatch` is called with `receiver`
     /// as `this`.
     ///
     /// # Errors
     ///
-    /// `-errno`, or `-ENOSYS` where the process has no libuv.
+    /// The number of a system's error; `ENOSYS` where there is no such driver.
     pub fn open(
         env: sys::napi_env,
         shared: raw::Argument,
         dispatch: raw::Argument,
         receiver: raw::Argument,
+        in_loop: bool,
     ) -> Result<*mut Self, i32> {
         // SAFETY: the slice is gone at the end of this line.
-        let length = unsafe { shared.bytes() }.ok_or(-libc::EINVAL)?.len();
+        let length = unsafe { shared.bytes() }.ok_or(errno::EINVAL)?.len();
         if length != Layout::LENGTH {
-            return Err(-libc::EINVAL);
+            return Err(errno::EINVAL);
         }
-        let uv = Uv::get().ok_or(-libc::ENOSYS)?;
-        let mut event_loop = ptr::null_mut();
-        // SAFETY: `env` is live; `event_loop` outlives the call.
-        let status = unsafe { sys::napi_get_uv_event_loop(env, &mut event_loop) };
-        if status != sys::Status::napi_ok || event_loop.is_null() {
-            return Err(-libc::ENOSYS);
-        }
-        let reactor = Reactor::new().map_err(|error| raw::error_code(&error))?;
+        let (mut reactor, poller) = Reactor::new().map_err(|error| errno::of(&error))?;
 
-        // The handles want to know where the environment is, and the environment owns the handles.
+        // The driver wants to know where the environment is, and the environment owns the driver.
         let mut place = Box::<Self>::new_uninit();
-        let data: *mut c_void = place.as_mut_ptr().cast();
-        // SAFETY: the loop is that of `env`, hence of this thread; the descriptor is the reactor's,
-        // which is dropped after the handle is closed.
-        let poll = unsafe { Handle::poll(uv, event_loop, reactor.as_raw_fd(), data) }?;
-        // SAFETY: as above.
-        let idle = match unsafe { Handle::idle(uv, event_loop, data) } {
-            Ok(idle) => idle,
-            Err(code) => {
-                close_and_leak(poll);
-                return Err(code);
-            }
+        let driver = if in_loop {
+            #[cfg(unix)]
+            let driver = Driver::Loop(LoopDriver::open(env, poller, place.as_mut_ptr())?);
+            #[cfg(not(unix))]
+            let driver = return Err(errno::ENOSYS);
+            driver
+        } else {
+            let place = place.as_mut_ptr();
+            Driver::Runtime(RuntimeDriver::open(env, &mut reactor, poller, place)?)
         };
         place.write(Self {
             env,
             reactor: RefCell::new(reactor),
+            driver,
             wakeups: Cell::new(0),
             entries: Cell::new(0),
             dispatching: Cell::new(false),
+            missed: Cell::new(false),
             shared: reference(env, shared.value()),
             dispatch: reference(env, dispatch.value()),
             receiver: reference(env, receiver.value()),
-            poll,
-            idle,
-            open_handles: Cell::new(2),
             cleanup: Cell::new(ptr::null_mut()),
+            ending: Cell::new(false),
         });
         // SAFETY: written just now. From here on the environment is reached by this pointer alone,
-        // as `&Environment`, until `on_closed` takes it back.
+        // as `&Environment`, until `free` takes it back.
         let environment = Box::into_raw(unsafe { place.assume_init() });
-        // SAFETY: as above.
-        let this = unsafe { &*environment };
         let mut cleanup = ptr::null_mut();
-        // SAFETY: `environment` stays valid until the hook has run and the handles have closed.
+        // SAFETY: `environment` stays valid until the hook has run and the driver is gone.
         unsafe {
             sys::napi_add_async_cleanup_hook(
                 env,
@@ -134,26 +146,27 @@ impl Environment {
                 environment.cast(),
                 &mut cleanup,
             );
+            (*environment).cleanup.set(cleanup);
         }
-        this.cleanup.set(cleanup);
-        this.poll.start_poll(on_readable)?;
-        // Each lives as long as there is something to wait for; JavaScript says when.
-        this.poll.keep_alive(false);
-        this.idle.keep_alive(false);
         Ok(environment)
     }
 
     /// Asks for a round in the next turn.
     pub fn schedule(&self) {
-        self.idle.start_idle(on_idle);
+        on_driver!(self, driver => driver.schedule());
     }
 
     /// Whether sockets keep the process alive.
     pub fn keep_alive(&self, keep: bool) {
-        self.poll.keep_alive(keep);
+        on_driver!(self, driver => driver.keep_alive(keep));
     }
 
-    /// How often the event loop found the reactor ready.
+    /// How often the set of watched sockets was asked what is ready.
+    pub fn waits(&self) -> u64 {
+        on_driver!(self, driver => driver.waits())
+    }
+
+    /// How often something was ready.
     pub fn wakeups(&self) -> u64 {
         self.wakeups.get()
     }
@@ -163,17 +176,32 @@ impl Environment {
         self.entries.get()
     }
 
+    /// Whether JavaScript is in a dispatch.
+    #[cfg(unix)]
+    pub fn is_dispatching(&self) -> bool {
+        self.dispatching.get()
+    }
+
+    #[cfg(unix)]
+    pub fn loop_driver(&self) -> Option<&LoopDriver> {
+        match &self.driver {
+            Driver::Loop(driver) => Some(driver),
+            Driver::Runtime(_) => None,
+        }
+    }
+
     /// Collects what is ready and enters JavaScript once for all of it.
-    fn wake(&self) {
+    pub fn wake(&self) {
         if self.dispatching.get() {
+            self.missed.set(true);
             return;
         }
         self.wakeups.set(self.wakeups.get() + 1);
         self.in_scope(|| {
             let count = match self.shared() {
                 Some((words, _)) => {
-                    let ring = &mut words[Layout::RING..][..Reactor::RING_LEN];
-                    self.reactor.borrow_mut().collect(ring).unwrap_or(0)
+                    let ring = &mut words[Layout::RING..][..Poller::RING_LEN];
+                    on_driver!(self, driver => driver.collect(ring))
                 }
                 None => 0,
             };
@@ -184,11 +212,11 @@ impl Environment {
     }
 
     /// The turn's own round: completions, and sockets that are still ready.
-    fn round(&self) {
+    pub fn round(&self) {
         if self.dispatching.get() {
+            self.missed.set(true);
             return;
         }
-        self.idle.stop_idle();
         self.in_scope(|| self.dispatch(ROUND));
     }
 
@@ -231,6 +259,9 @@ impl Environment {
             events = RESUME;
         }
         self.dispatching.set(false);
+        if self.missed.take() {
+            on_driver!(self, driver => driver.call_again());
+        }
     }
 
     /// Hands a pending exception to `uncaughtException`. Whether there was one and Node survived.
@@ -292,6 +323,32 @@ impl Environment {
         }
     }
 
+    /// The driver is gone: nothing will wake the environment any more.
+    ///
+    /// # Safety
+    ///
+    /// `place` is what the driver was opened with; it is not used afterwards.
+    pub unsafe fn driver_gone(place: *mut Self) {
+        // SAFETY: the caller's promise. Without the cleanup hook nobody has freed it.
+        unsafe {
+            if (*place).ending.replace(true) {
+                Self::free(place);
+            }
+        }
+    }
+
+    /// # Safety
+    ///
+    /// The cleanup hook has run, the driver is gone, and `place` is not used afterwards.
+    unsafe fn free(place: *mut Self) {
+        // SAFETY: the caller's promise; the hook is the one that `open` added, removed once.
+        unsafe {
+            let cleanup = (*place).cleanup.get();
+            drop(Box::from_raw(place));
+            sys::napi_remove_async_cleanup_hook(cleanup);
+        }
+    }
+
     fn in_scope(&self, body: impl FnOnce()) {
         let mut scope = ptr::null_mut();
         // SAFETY: `env` is live as long as `self`, and scopes are closed in the order they opened.
@@ -322,65 +379,26 @@ unsafe fn dereference(env: sys::napi_env, reference: sys::napi_ref) -> sys::napi
     value
 }
 
-/// Closes a handle whose environment was never made. Its memory stays, as libuv still uses it.
-fn close_and_leak(handle: Handle) {
-    unsafe extern "C" fn nothing(_handle: *mut RawHandle) {}
-    Box::leak(Box::new(handle)).close(nothing);
-}
-
-/// The environment that a handle belongs to.
-///
-/// # Safety
-///
-/// `handle` is one of an environment's, and its close callback has not returned.
-unsafe fn owner<'a>(handle: *mut RawHandle) -> Option<&'a Environment> {
-    // SAFETY: the caller's promise; the data is the pointer that `open` set.
-    unsafe { Uv::get()?.data(handle).cast::<Environment>().as_ref() }
-}
-
-unsafe extern "C" fn on_readable(handle: *mut RawHandle, _status: c_int, _events: c_int) {
-    // SAFETY: libuv calls with the handle of a live environment. The status is an error only where
-    // the descriptor was closed under it, which `collect` will say too.
-    if let Some(environment) = unsafe { owner(handle) } {
-        environment.wake();
-    }
-}
-
-unsafe extern "C" fn on_idle(handle: *mut RawHandle) {
-    // SAFETY: as in `on_readable`.
-    if let Some(environment) = unsafe { owner(handle) } {
-        environment.round();
-    }
-}
-
-/// The environment ends: no JavaScript runs any more. Handles close in a later turn of its loop,
-/// which Node runs until the hook is removed.
+/// The environment ends: no JavaScript runs any more. The driver closes in a later turn of the event
+/// loop, which Node runs until the hook is removed.
 unsafe extern "C" fn on_cleanup(
     _hook: sys::napi_async_cleanup_hook_handle,
     environment: *mut c_void,
 ) {
-    // SAFETY: the pointer that `open` registered; freed by `on_closed` alone.
-    let environment = unsafe { &*environment.cast::<Environment>() };
+    let place = environment.cast::<Environment>();
+    // SAFETY: the pointer that `open` registered, freed only after this hook.
+    let environment = unsafe { &*place };
     // Nobody is left to hear of an error.
     environment.in_scope(|| drop(environment.send_stage()));
     for reference in [environment.shared, environment.dispatch, environment.receiver] {
         // SAFETY: made by `open`, deleted once.
         unsafe { sys::napi_delete_reference(environment.env, reference) };
     }
-    environment.poll.close(on_closed);
-    environment.idle.close(on_closed);
-}
-
-unsafe extern "C" fn on_closed(handle: *mut RawHandle) {
-    // SAFETY: the environment is freed below, in the callback of its last handle.
-    let Some(environment) = (unsafe { owner(handle) }) else { return };
-    let open = environment.open_handles.get() - 1;
-    environment.open_handles.set(open);
-    if open == 0 {
-        let cleanup = environment.cleanup.get();
-        // SAFETY: no handle is open and no JavaScript runs, so nobody else has the pointer.
-        drop(unsafe { Box::from_raw(ptr::from_ref(environment).cast_mut()) });
-        // SAFETY: the hook that `open` added, removed once.
-        unsafe { sys::napi_remove_async_cleanup_hook(cleanup) };
+    environment.reactor.borrow_mut().close_all();
+    if environment.ending.replace(true) {
+        // SAFETY: the driver is gone, so nobody else has the pointer.
+        unsafe { Environment::free(place) };
+    } else {
+        on_driver!(environment, driver => driver.close());
     }
 }

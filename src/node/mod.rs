@@ -1,19 +1,22 @@
 //! The binding: everything here converts, calls and reports a number, and decides nothing.
 //!
 //! - `raw`: Node-API functions without the cost of conversions, for calls made per message.
-//! - `uv`: the few libuv functions that put a descriptor into Node's event loop.
+//! - `errno`: errors as numbers.
 //! - `environment`: one reactor in one environment (the main thread or a worker), its wake-ups and
 //!   its end.
+//! - `loop_driver`: wake-ups by Node's event loop; `uv`: the few libuv functions it takes.
+//! - `runtime_driver`: wake-ups by a thread of the runtime, where the loop can't.
 //! - `sockets`: the functions that JavaScript calls on a reactor.
 //!
 //! Errors leave as negative numbers, `-errno` where the system has one; `lib/errors.js` alone makes
 //! error objects of them.
 
-#[cfg(unix)]
 mod environment;
+mod errno;
 #[cfg(unix)]
+mod loop_driver;
 mod raw;
-#[cfg(unix)]
+mod runtime_driver;
 mod sockets;
 #[cfg(unix)]
 mod uv;
@@ -29,9 +32,6 @@ pub fn version() -> &'static str {
 
 #[napi(module_exports)]
 pub fn exports(exports: Object, env: Env) -> Result<()> {
-    #[cfg(unix)]
     sockets::export(env.raw(), napi::JsValue::raw(&exports));
-    #[cfg(not(unix))]
-    let _ = (exports, env);
     Ok(())
 }

@@ -1,15 +1,10 @@
 //! Node-API without conversions: one C call per argument, nothing allocated, nothing referenced.
 
 use std::ffi::{CStr, c_void};
-use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
 use napi::sys;
-
-/// The result of a call on a buffer whose memory was detached, or became too short, after it was
-/// handed over. No `errno` has this value.
-pub const BUFFER_GONE: i32 = i32::MIN;
 
 /// A native function as Node-API calls it.
 pub type Callback = unsafe extern "C" fn(sys::napi_env, sys::napi_callback_info) -> sys::napi_value;
@@ -225,22 +220,4 @@ pub fn set_function(
         sys::napi_create_function(env, name.as_ptr(), length, Some(callback), data, &mut function);
     }
     set(env, object, name, function);
-}
-
-/// The number that stands for an error.
-pub fn error_code(error: &io::Error) -> i32 {
-    match (error.raw_os_error(), error.kind()) {
-        (Some(errno), _) => -errno,
-        (None, io::ErrorKind::InvalidInput) => -libc::EINVAL,
-        (None, _) => -libc::EIO,
-    }
-}
-
-/// The number that stands for a count of bytes or an error.
-pub fn outcome(result: io::Result<usize>) -> i32 {
-    match result {
-        // The kernel moves less than 2 GiB at a time (`MAX_RW_COUNT`).
-        Ok(count) => i32::try_from(count).unwrap_or(i32::MAX),
-        Err(error) => error_code(&error),
-    }
 }

@@ -6,18 +6,20 @@
 use std::ffi::{CStr, c_void};
 use std::io::{self, IoSlice};
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use napi::sys;
 
 use super::environment::{Environment, Layout};
-use super::raw::{self, Argument, BUFFER_GONE, Callback};
-use crate::net::{Id, ListenOptions, Reactor, SocketOptions, parse_address};
+use super::errno::{self, BIND, BUFFER_GONE, outcome};
+use super::raw::{self, Argument, Callback};
+use crate::net::{ConnectError, Id, ListenOptions, Reactor, SocketOptions, parse_address};
 
 /// How many slices one `sendmsg` takes (`IOV_MAX`, 1024 on every system that Node supports).
 const MAX_SLICES: usize = 1024;
 
 /// What `open` gives an object with these functions.
-const FUNCTIONS: [(&CStr, Callback); 15] = [
+const FUNCTIONS: [(&CStr, Callback); 19] = [
     (c"connect", connect),
     (c"finishConnect", finish_connect),
     (c"listen", listen),
@@ -28,9 +30,13 @@ const FUNCTIONS: [(&CStr, Callback); 15] = [
     (c"sendStage", send_stage),
     (c"sendv", sendv),
     (c"shutdown", shutdown),
+    (c"setNoDelay", set_no_delay),
+    (c"setKeepAlive", set_keep_alive),
     (c"close", close),
+    (c"reset", reset),
     (c"address", address),
     (c"schedule", schedule),
+    (c"round", round),
     (c"keepAlive", keep_alive),
     (c"counters", counters),
 ];
@@ -39,9 +45,11 @@ const FUNCTIONS: [(&CStr, Callback); 15] = [
 pub fn export(env: sys::napi_env, exports: sys::napi_value) {
     raw::set_function(env, exports, c"openReactor", open_reactor, std::ptr::null_mut());
     for (name, value) in [
-        (c"EAGAIN", -libc::EAGAIN),
-        (c"ECONNABORTED", -libc::ECONNABORTED),
+        (c"EAGAIN", errno::EAGAIN),
+        (c"ECONNABORTED", errno::ECONNABORTED),
+        (c"ENOSYS", errno::ENOSYS),
         (c"BUFFER_GONE", BUFFER_GONE),
+        (c"BIND", BIND),
         (c"INDEX_MASK", Id::MAX_INDEX as i32),
         (c"RING", Layout::RING as i32),
         (c"STAGE", Layout::STAGE as i32),
@@ -51,15 +59,16 @@ pub fn export(env: sys::napi_env, exports: sys::napi_value) {
     }
 }
 
-/// `openReactor(shared, dispatch, receiver)`: an object with [`FUNCTIONS`], or an error number.
+/// `openReactor(shared, dispatch, receiver, inLoop)`: an object with [`FUNCTIONS`], or an error
+/// number.
 unsafe extern "C" fn open_reactor(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
     // SAFETY: `env` and `info` are those of this call.
     unsafe {
-        raw::call(env, info, |_, [shared, dispatch, receiver]| {
-            match Environment::open(env, shared, dispatch, receiver) {
+        raw::call(env, info, |_, [shared, dispatch, receiver, in_loop]| {
+            match Environment::open(env, shared, dispatch, receiver, in_loop.boolean()) {
                 Ok(environment) => {
                     let object = raw::object(env);
                     for (name, callback) in FUNCTIONS {
@@ -115,31 +124,51 @@ fn id_of(argument: Argument) -> Id {
 }
 
 fn id_or_error(result: io::Result<Id>) -> i32 {
-    result.map_or_else(|error| raw::error_code(&error), Id::bits)
+    result.map_or_else(|error| errno::of(&error), Id::bits)
+}
+
+fn done(result: io::Result<()>) -> i32 {
+    outcome(result.map(|()| 0))
 }
 
 fn address_of(host: Argument, port: Argument) -> Result<SocketAddr, i32> {
     let port = port.index().and_then(|port| u16::try_from(port).ok());
     match (host.short_string(), port) {
-        (Some(host), Some(port)) => {
-            parse_address(&host, port).map_err(|error| raw::error_code(&error))
-        }
-        _ => Err(-libc::EINVAL),
+        (Some(host), Some(port)) => parse_address(&host, port).map_err(|error| errno::of(&error)),
+        _ => Err(errno::EINVAL),
     }
 }
 
-/// `connect(address, port, noDelay)`: the id of a socket that becomes writable when it is connected
-/// or has failed.
+/// The options of a socket: a boolean, and seconds, below 0 for none.
+fn socket_options(no_delay: Argument, keep_alive: Argument) -> SocketOptions {
+    SocketOptions { no_delay: no_delay.boolean(), keep_alive: seconds(keep_alive) }
+}
+
+fn seconds(argument: Argument) -> Option<Duration> {
+    argument.index().map(|seconds| Duration::from_secs(seconds as u64))
+}
+
+/// `connect(address, port, noDelay, keepAlive, localAddress, localPort)`: the id of a socket that
+/// becomes writable when it is connected or has failed. Without a local address, the system chooses
+/// it. [`BIND`] is added to an error of `bind`.
 unsafe extern "C" fn connect(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
     // SAFETY: a call of one of `FUNCTIONS`.
     unsafe {
-        on_reactor(env, info, |reactor, [host, port, no_delay]| {
+        on_reactor(env, info, |reactor, [host, port, no_delay, keep_alive, local, local_port]| {
             let address = match address_of(host, port) {
                 Ok(address) => address,
                 Err(code) => return code,
             };
-            let options = SocketOptions { no_delay: no_delay.boolean() };
-            id_or_error(reactor.connect(address, options))
+            let local = match local.short_string().map(|_| address_of(local, local_port)) {
+                None => None,
+                Some(Ok(local)) => Some(local),
+                Some(Err(code)) => return BIND + code,
+            };
+            match reactor.connect(address, local, socket_options(no_delay, keep_alive)) {
+                Ok(id) => id.bits(),
+                Err(ConnectError::Connect(error)) => errno::of(&error),
+                Err(ConnectError::Bind(error)) => BIND + errno::of(&error),
+            }
         })
     }
 }
@@ -153,24 +182,27 @@ unsafe extern "C" fn finish_connect(
     unsafe {
         on_reactor(env, info, |reactor, [id]| {
             let connected = reactor.socket(id_of(id)).and_then(|socket| socket.finish_connect());
-            raw::outcome(connected.map(usize::from))
+            outcome(connected.map(usize::from))
         })
     }
 }
 
-/// `listen(address, port, backlog, noDelay)`: the id of a listener.
+/// `listen(address, port, backlog, ipv6Only, reusePort, noDelay, keepAlive)`: the id of a listener;
+/// the last two are for the connections that it accepts.
 unsafe extern "C" fn listen(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
     // SAFETY: a call of one of `FUNCTIONS`.
     unsafe {
-        on_reactor(env, info, |reactor, [host, port, backlog, no_delay]| {
+        on_reactor(env, info, |reactor, arguments| {
+            let [host, port, backlog, ipv6_only, reuse_port, no_delay, keep_alive] = arguments;
             let address = match address_of(host, port) {
                 Ok(address) => address,
                 Err(code) => return code,
             };
             let options = ListenOptions {
                 backlog: backlog.int().unwrap_or(ListenOptions::default().backlog),
-                ipv6_only: false,
-                socket: SocketOptions { no_delay: no_delay.boolean() },
+                ipv6_only: ipv6_only.boolean(),
+                reuse_port: reuse_port.boolean(),
+                socket: socket_options(no_delay, keep_alive),
             };
             id_or_error(reactor.listen(address, options))
         })
@@ -188,7 +220,7 @@ unsafe extern "C" fn recv(env: sys::napi_env, info: sys::napi_callback_info) -> 
     // SAFETY: a call of one of `FUNCTIONS`. The slice goes to the kernel and is gone on return.
     unsafe {
         on_reactor(env, info, |reactor, [id, buffer]| match buffer.bytes_mut() {
-            Some(bytes) if !bytes.is_empty() => raw::outcome(reactor.recv(id_of(id), bytes)),
+            Some(bytes) if !bytes.is_empty() => outcome(reactor.recv(id_of(id), bytes)),
             _ => BUFFER_GONE,
         })
     }
@@ -200,7 +232,7 @@ unsafe extern "C" fn at_end(env: sys::napi_env, info: sys::napi_callback_info) -
     unsafe {
         on_reactor(env, info, |reactor, [id]| {
             let at_end = reactor.socket(id_of(id)).and_then(|socket| socket.at_end());
-            raw::outcome(at_end.map(usize::from))
+            outcome(at_end.map(usize::from))
         })
     }
 }
@@ -212,10 +244,10 @@ unsafe extern "C" fn send(env: sys::napi_env, info: sys::napi_callback_info) -> 
     unsafe {
         on_reactor(env, info, |reactor, [id, buffer, start, end]| {
             let (Some(start), Some(end)) = (start.index(), end.index()) else {
-                return -libc::EINVAL;
+                return errno::EINVAL;
             };
             match buffer.bytes().and_then(|bytes| bytes.get(start..end)) {
-                Some(bytes) => raw::outcome(reactor.send(id_of(id), bytes)),
+                Some(bytes) => outcome(reactor.send(id_of(id), bytes)),
                 None => BUFFER_GONE,
             }
         })
@@ -230,7 +262,7 @@ unsafe extern "C" fn send_stage(
     // SAFETY: a call of one of `FUNCTIONS`.
     unsafe {
         on_environment(env, info, |environment, []| {
-            raw::number(env, raw::outcome(environment.send_stage()))
+            raw::number(env, outcome(environment.send_stage()))
         })
     }
 }
@@ -246,7 +278,7 @@ unsafe extern "C" fn sendv(env: sys::napi_env, info: sys::napi_callback_info) ->
             let (Some(count), Some(first), Some(skip)) =
                 (buffers.array_length(), first.int(), skip.index())
             else {
-                return -libc::EINVAL;
+                return errno::EINVAL;
             };
             let first = u32::try_from(first).unwrap_or(0);
             let parts = (first..count).take(MAX_SLICES).map(|index| {
@@ -254,12 +286,12 @@ unsafe extern "C" fn sendv(env: sys::napi_env, info: sys::napi_callback_info) ->
                 let start = if index == first { skip } else { 0 };
                 Some((buffers.element(index)?, start..length))
             });
-            let Some(parts) = parts.collect::<Option<Vec<_>>>() else { return -libc::EINVAL };
+            let Some(parts) = parts.collect::<Option<Vec<_>>>() else { return errno::EINVAL };
             let slices = parts
                 .into_iter()
                 .map(|(buffer, range)| Some(IoSlice::new(buffer.bytes()?.get(range)?)));
             let Some(slices) = slices.collect::<Option<Vec<_>>>() else { return BUFFER_GONE };
-            raw::outcome(reactor.send_vectored(id_of(id), &slices))
+            outcome(reactor.send_vectored(id_of(id), &slices))
         })
     }
 }
@@ -272,8 +304,35 @@ unsafe extern "C" fn shutdown(
     // SAFETY: a call of one of `FUNCTIONS`.
     unsafe {
         on_reactor(env, info, |reactor, [id]| {
-            let done = reactor.socket(id_of(id)).and_then(|socket| socket.shutdown());
-            raw::outcome(done.map(|()| 0))
+            done(reactor.socket(id_of(id)).and_then(|socket| socket.shutdown()))
+        })
+    }
+}
+
+/// `setNoDelay(id, noDelay)`: 0.
+unsafe extern "C" fn set_no_delay(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    // SAFETY: a call of one of `FUNCTIONS`.
+    unsafe {
+        on_reactor(env, info, |reactor, [id, no_delay]| {
+            let socket = reactor.socket(id_of(id));
+            done(socket.and_then(|socket| socket.set_no_delay(no_delay.boolean())))
+        })
+    }
+}
+
+/// `setKeepAlive(id, seconds)`: 0. Below 0 seconds there are no probes, with 0 the system chooses.
+unsafe extern "C" fn set_keep_alive(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    // SAFETY: a call of one of `FUNCTIONS`.
+    unsafe {
+        on_reactor(env, info, |reactor, [id, keep_alive]| {
+            let socket = reactor.socket(id_of(id));
+            done(socket.and_then(|socket| socket.set_keep_alive(seconds(keep_alive))))
         })
     }
 }
@@ -281,8 +340,18 @@ unsafe extern "C" fn shutdown(
 /// `close(id)`: 0.
 unsafe extern "C" fn close(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
     // SAFETY: a call of one of `FUNCTIONS`.
+    unsafe { on_reactor(env, info, |reactor, [id]| done(reactor.close(id_of(id)))) }
+}
+
+/// `reset(id)`: 0. As `close`, but what was not sent is dropped, and the peer is told of it.
+unsafe extern "C" fn reset(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+    // SAFETY: a call of one of `FUNCTIONS`.
     unsafe {
-        on_reactor(env, info, |reactor, [id]| raw::outcome(reactor.close(id_of(id)).map(|()| 0)))
+        on_reactor(env, info, |reactor, [id]| {
+            // Where that can't be set, the connection is gone already.
+            let _ = reactor.socket(id_of(id)).and_then(|socket| socket.reset_on_close());
+            done(reactor.close(id_of(id)))
+        })
     }
 }
 
@@ -323,6 +392,17 @@ unsafe extern "C" fn schedule(
     }
 }
 
+/// `round()`: has the round now.
+unsafe extern "C" fn round(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+    // SAFETY: a call of one of `FUNCTIONS`.
+    unsafe {
+        on_environment(env, info, |environment, []| {
+            environment.round();
+            std::ptr::null_mut()
+        })
+    }
+}
+
 /// `keepAlive(keep)`: whether sockets keep the process alive.
 unsafe extern "C" fn keep_alive(
     env: sys::napi_env,
@@ -352,7 +432,7 @@ unsafe extern "C" fn counters(
                 (c"recv", counters.recv),
                 (c"send", counters.send),
                 (c"epollCtl", counters.epoll_ctl),
-                (c"epollWait", counters.epoll_wait),
+                (c"epollWait", environment.waits()),
                 (c"wakeups", environment.wakeups()),
                 (c"entries", environment.entries()),
             ] {
