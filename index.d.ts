@@ -25,8 +25,8 @@ export interface SocketError extends Error {
   hostname?: string;
 }
 
-/** Options of one connection. */
-export interface ConnectionOptions {
+/** What a connection is given at its birth. */
+export interface SocketOptions {
   /**
    * Whether our side stays open when the peer has ended its own. If not, it is ended as soon as
    * what was written has left.
@@ -41,10 +41,117 @@ export interface ConnectionOptions {
    * @default true
    */
   noDelay?: boolean;
+  /**
+   * Whether an idle connection is probed (`SO_KEEPALIVE`), so that a peer that is gone is noticed.
+   *
+   * @default false
+   */
+  keepAlive?: boolean;
+  /**
+   * After how many milliseconds without traffic the first probe is sent, in whole seconds; 0 leaves
+   * it to the system. Further ones follow each second, and the tenth without an answer ends the
+   * connection.
+   *
+   * @default 0
+   */
+  keepAliveInitialDelay?: number;
 }
 
 /** Options of every connection that a server accepts. */
-export interface ServerOptions extends ConnectionOptions {}
+export interface ServerOptions extends SocketOptions {}
+
+/** Looks up a name, as `dns.lookup` does with `{ all: true }`; one address will do. */
+export type LookupFunction = (
+  hostname: string,
+  options: { family: 0 | 4 | 6; hints?: number; all: true },
+  callback: (
+    error: Error | null,
+    address: string | { address: string; family: number | string }[],
+    family?: number | string,
+  ) => void,
+) => void;
+
+/** Options of one connection. */
+export interface ConnectionOptions extends SocketOptions {
+  /** An address, or a name whose addresses are tried in turn. @default '127.0.0.1' */
+  host?: string | null;
+  /** Which addresses of a name to take: 4, 6, or 0 for both. @default 0 */
+  family?: 0 | 4 | 6 | 'IPv4' | 'IPv6';
+  /** Flags for the lookup, of `dns`. */
+  hints?: number;
+  /** Looks the name up. @default dns.lookup */
+  lookup?: LookupFunction;
+  /** The address to connect from. */
+  localAddress?: string;
+  /** The port to connect from. */
+  localPort?: number;
+  /** Destroys the connection when it is aborted, with an `AbortError`. */
+  signal?: AbortSignal;
+  /** As `setTimeout`, from the beginning of the attempt to connect. In milliseconds. */
+  timeout?: number;
+}
+
+/** Where and how a server listens. */
+export interface ListenOptions {
+  /** A number or digits; 0 or none takes any free one. */
+  port?: number | string | null;
+  /** An address or a name. @default '0.0.0.0' */
+  host?: string | null;
+  /** How many connections may wait to be accepted; the system may hold it lower. @default 511 */
+  backlog?: number;
+  /** For `::`: take no IPv4 connections. @default false */
+  ipv6Only?: boolean;
+  /**
+   * Let other servers, of other processes too, listen on the same port in the same way; the system
+   * spreads connections over them (Linux and FreeBSD; elsewhere an error, `ENOTSUP`). A port that
+   * another program has in this way is not an error then. The workers of `node:cluster` have it by
+   * themselves; with port 0 each gets a port of its own.
+   *
+   * @default false
+   */
+  reusePort?: boolean;
+  /** In a worker of `node:cluster`: do not share the port. @default false */
+  exclusive?: boolean;
+  /** Closes the server when it is aborted. */
+  signal?: AbortSignal;
+}
+
+/** How a pipe is to work. */
+export interface PipeOptions {
+  /**
+   * Whether bytes stay within the kernel (`splice`; Linux alone, elsewhere it changes nothing).
+   * That is for few large streams: it takes four descriptors a pipe, and is slow with many.
+   *
+   * @default false
+   */
+  splice?: boolean;
+  /** Gives the pipe up, and closes both connections, when it is aborted. */
+  signal?: AbortSignal;
+}
+
+/** One way through a pipe. */
+export interface PipeFlow {
+  /** How many bytes have moved. */
+  bytes: number;
+  /** Whether the sender has ended its side, and the receiver was told so. */
+  ended: boolean;
+  /** Why the pipe ended before: the sender or the receiver failed, as by a reset. */
+  error: SocketError | null;
+}
+
+/** What a pipe has moved, and how each side ended. */
+export interface PipeResult {
+  /** From the connection that was piped to the target. */
+  forward: PipeFlow;
+  /** Back; nothing for a connection that was piped to itself. */
+  backward: PipeFlow;
+}
+
+/**
+ * Called when a pipe is over. An error is one that kept it from its end: it could not begin, was
+ * aborted, or one of the connections was closed here. There is a result unless it could not begin.
+ */
+export type PipeCallback = (error: SocketError | null, result: PipeResult | undefined) => void;
 
 /** Called when a read is done: `bytesRead` is 0 at the end, and on an error. */
 export type ReadCallback<B extends Uint8Array = Uint8Array> = (
@@ -77,8 +184,23 @@ export interface ConnectionEvents {
   end: [];
   /** Our side is ended; whether well, the callback of `end` knows. */
   finish: [];
+  /** Writes had waited, so that `writableNeedDrain` was set, and none does any more. */
+  drain: [];
+  /** Nothing was sent or received for as long as `setTimeout` said. Nothing is closed by it. */
+  timeout: [];
   /** Everything is over; nothing comes after it. */
   close: [];
+}
+
+/** Which connection was dropped, or why none is accepted. */
+export interface DropReason {
+  error?: SocketError;
+  localAddress?: string;
+  localFamily?: string;
+  localPort?: number;
+  remoteAddress?: string;
+  remoteFamily?: string;
+  remotePort?: number;
 }
 
 /** What {@link Server} emits. */
@@ -87,8 +209,11 @@ export interface ServerEvents {
   listening: [];
   /** Listening, or the lookup before it, failed. */
   error: [error: SocketError];
-  /** A connection could not be accepted, mostly for want of descriptors; it is tried again. */
-  drop: [reason: { error: SocketError }];
+  /**
+   * A connection could not be accepted, mostly for want of descriptors, and is tried again: then
+   * there is an `error`. Or there were `maxConnections` already, and it was closed.
+   */
+  drop: [reason: DropReason];
   close: [];
 }
 
@@ -110,6 +235,23 @@ export class Connection extends EventEmitter {
   /** Whether a write is accepted; `false` until it is connected, though writes may wait. */
   readonly writable: boolean;
   allowHalfOpen: boolean;
+  /** Whether it is about to be connected. */
+  readonly connecting: boolean;
+  /** Whether it was closed, here or by a failure; its last callbacks may still be due. */
+  readonly destroyed: boolean;
+  /** What `setTimeout` was given, in milliseconds; 0 is none. */
+  readonly timeout: number;
+
+  /** How many bytes were received. */
+  readonly bytesRead: number;
+  /** How many bytes were written, those that wait among them. */
+  readonly bytesWritten: number;
+  /** How many written bytes the kernel has not taken yet. */
+  readonly writableLength: number;
+  /** How many bytes may wait before `writableNeedDrain` is set. */
+  readonly writableHighWaterMark: number;
+  /** Whether one should not write more before the event `drain`. */
+  readonly writableNeedDrain: boolean;
 
   /** Addresses are there while it is connected; one that was read then stays afterwards. */
   readonly localAddress: string | undefined;
@@ -118,6 +260,8 @@ export class Connection extends EventEmitter {
   readonly remoteAddress: string | undefined;
   readonly remoteFamily: string | undefined;
   readonly remotePort: number | undefined;
+  /** The local end; an empty object where it is not known. */
+  address(): AddressInfo | {};
 
   /**
    * Reads what has arrived into `buffer`: at least one byte, or 0 at the end. Any number of reads
@@ -128,28 +272,29 @@ export class Connection extends EventEmitter {
   read<B extends Uint8Array>(buffer: B, callback: ReadCallback<B>): void;
 
   /**
-   * Writes all of `data`, or its first `length` bytes.
+   * Writes all of `data`, or its first `length` bytes. Says whether one may write on: `false` where
+   * much waits, until the event `drain`. It is accepted all the same.
    *
    * @throws TypeError `ERR_INVALID_ARG_TYPE`
    * @throws RangeError `ERR_OUT_OF_RANGE` for a length past the end of the buffer
    */
-  write<B extends Uint8Array>(data: B, callback?: WriteCallback<B> | null): void;
+  write<B extends Uint8Array>(data: B, callback?: WriteCallback<B> | null): boolean;
   write<B extends Uint8Array>(
     data: B,
     length: number | null | undefined,
     callback?: WriteCallback<B> | null,
-  ): void;
+  ): boolean;
   /**
    * Writes a string, in UTF-8 or `encoding`.
    *
    * @throws TypeError `ERR_UNKNOWN_ENCODING`
    */
-  write(data: string, callback?: WriteCallback<string> | null): void;
+  write(data: string, callback?: WriteCallback<string> | null): boolean;
   write(
     data: string,
     encoding: BufferEncoding | null | undefined,
     callback?: WriteCallback<string> | null,
-  ): void;
+  ): boolean;
 
   /**
    * Writes any number of buffers, one behind the other, or the first `lengths[i]` bytes of each.
@@ -158,19 +303,19 @@ export class Connection extends EventEmitter {
    *   for each buffer
    * @throws RangeError `ERR_OUT_OF_RANGE`
    */
-  writev<B extends Uint8Array>(buffers: B[], callback?: WritevCallback<B> | null): void;
+  writev<B extends Uint8Array>(buffers: B[], callback?: WritevCallback<B> | null): boolean;
   writev<B extends Uint8Array>(
     buffers: B[],
     lengths: number[] | null | undefined,
     callback?: WritevCallback<B> | null,
-  ): void;
+  ): boolean;
 
   /**
    * Ends our side, as soon as all that was written has left. Reading goes on.
    *
    * @throws TypeError `ERR_INVALID_ARG_TYPE`
    */
-  end(callback?: ((error: SocketError | null) => void) | null): void;
+  end(callback?: ((error: SocketError | null) => void) | null): this;
 
   /**
    * Closes the connection. What the kernel has taken still arrives; what is pending fails. Before
@@ -182,6 +327,58 @@ export class Connection extends EventEmitter {
 
   /** Closes the connection at once; pending operations are told `error`. */
   destroy(error?: Error | null): this;
+
+  /**
+   * Closes the connection by a reset: what has not arrived is lost, and the peer is told so. One
+   * that is not connected yet is reset when it is.
+   */
+  resetAndDestroy(): this;
+
+  /** Closes the connection, and waits until it is closed. */
+  [Symbol.asyncDispose](): Promise<void>;
+
+  /**
+   * Emits `timeout` when nothing was sent or received for so many milliseconds; 0 switches it off.
+   * The callback is a listener for the next `timeout`; with 0 it is removed. The connection stays
+   * open: whoever wants it closed destroys it.
+   *
+   * @throws TypeError `ERR_INVALID_ARG_TYPE`
+   * @throws RangeError `ERR_OUT_OF_RANGE`
+   */
+  setTimeout(time: number, callback?: (() => void) | null): this;
+
+  /** Whether small segments are sent at once (`TCP_NODELAY`). @default true */
+  setNoDelay(noDelay?: boolean): this;
+
+  /**
+   * Whether an idle connection is probed, and after how many milliseconds; see
+   * {@link SocketOptions.keepAliveInitialDelay}.
+   *
+   * @throws TypeError `ERR_INVALID_ARG_TYPE`
+   */
+  setKeepAlive(enable?: boolean, initialDelay?: number): this;
+
+  /** Reads wait, those that are queued too, until `resume`. */
+  pause(): this;
+  /** Reads go on. */
+  resume(): this;
+  /** Whether reads wait. */
+  isPaused(): boolean;
+
+  /**
+   * Moves all that comes from this connection to `target`, and back, until both ways have ended, and
+   * then closes both. No JavaScript runs for it. The end of one way is passed on, and the other goes
+   * on. A reset is passed on as one. Piped to itself a connection echoes.
+   *
+   * It begins when both are connected and what was written to them has left. From the call on they
+   * refuse reads, writes and `end` (`ERR_INVALID_STATE`); a read that is pending is refused here.
+   * `close` or `destroy` of either gives the pipe up.
+   *
+   * @throws TypeError `ERR_INVALID_ARG_TYPE`
+   */
+  pipe(target: Connection, options?: PipeOptions | null): Promise<PipeResult>;
+  pipe(target: Connection, callback: PipeCallback): void;
+  pipe(target: Connection, options: PipeOptions | null | undefined, callback: PipeCallback): void;
 
   /** Pending operations keep the process alive; the default. */
   ref(): this;
@@ -213,6 +410,10 @@ export class Server extends EventEmitter {
   /** What is connected now, in no order. */
   readonly connections: Connection[];
   allowHalfOpen: boolean;
+  /** How many connections there may be; those past it are closed as they come. @default Infinity */
+  maxConnections: number;
+  /** Whether it listens. */
+  readonly listening: boolean;
 
   /**
    * Where it listens: the address that was asked for, or that of the name, and the port.
@@ -223,19 +424,26 @@ export class Server extends EventEmitter {
 
   /**
    * Listens on `port` (a number or digits; 0 or none takes any free one) of `address` (an IPv4 or
-   * IPv6 address or a name, by default `0.0.0.0`).
+   * IPv6 address or a name, by default `0.0.0.0`). `backlog` connections may wait to be accepted.
    *
    * @throws TypeError `ERR_INVALID_ARG_TYPE`
    * @throws RangeError `ERR_SOCKET_BAD_PORT`
-   * @throws Error `ERR_SERVER_ALREADY_LISTEN`, `ERR_FEATURE_UNAVAILABLE_ON_PLATFORM`
+   * @throws Error `ERR_SERVER_ALREADY_LISTEN`
    */
-  listen(onlistening?: () => void): void;
-  listen(port: number | string | null | undefined, onlistening?: () => void): void;
+  listen(onlistening?: (() => void) | null): this;
+  listen(port: number | string | null | undefined, onlistening?: (() => void) | null): this;
   listen(
     port: number | string | null | undefined,
     address: string | null | undefined,
     onlistening?: (() => void) | null,
-  ): void;
+  ): this;
+  listen(
+    port: number | string | null | undefined,
+    address: string | null | undefined,
+    backlog: number | null | undefined,
+    onlistening?: (() => void) | null,
+  ): this;
+  listen(options: ListenOptions, onlistening?: (() => void) | null): this;
 
   /**
    * Listens no more. Connections stay as they are, and are not waited for. The callback gets
@@ -243,7 +451,10 @@ export class Server extends EventEmitter {
    *
    * @throws TypeError `ERR_INVALID_ARG_TYPE`
    */
-  close(callback?: ((error?: SocketError | null) => void) | null): void;
+  close(callback?: ((error?: SocketError | null) => void) | null): this;
+
+  /** Listens no more, and waits until that is so. */
+  [Symbol.asyncDispose](): Promise<void>;
 
   /** Listening keeps the process alive; the default. */
   ref(): this;
@@ -275,19 +486,33 @@ export function createServer(
 
 /**
  * Connects to `port` of `host` (an address or a name, by default `127.0.0.1`). Reads and writes may
- * be called at once; they wait for the connection.
+ * be called at once; they wait for the connection. The listener hears its `connect` event.
  *
- * @throws TypeError `ERR_INVALID_ARG_TYPE`
- * @throws RangeError `ERR_SOCKET_BAD_PORT`
- * @throws Error `ERR_FEATURE_UNAVAILABLE_ON_PLATFORM`; a system error where there are no sockets at
- *   all, as for want of descriptors
+ * @throws TypeError `ERR_INVALID_ARG_TYPE`, `ERR_INVALID_ARG_VALUE`, `ERR_INVALID_IP_ADDRESS`
+ * @throws RangeError `ERR_SOCKET_BAD_PORT`, `ERR_OUT_OF_RANGE`
+ * @throws Error a system error where there are no sockets at all, as for want of descriptors
  */
+export function connect(port: number | string, onconnect?: (() => void) | null): Connection;
 export function connect(
   port: number | string,
-  host?: string | null,
-  options?: ConnectionOptions | null,
+  host: string | null | undefined,
+  onconnect?: (() => void) | null,
 ): Connection;
-export function connect(port: number | string, options: ConnectionOptions): Connection;
+export function connect(
+  port: number | string,
+  host: string | null | undefined,
+  options: ConnectionOptions | null | undefined,
+  onconnect?: (() => void) | null,
+): Connection;
+export function connect(
+  port: number | string,
+  options: ConnectionOptions,
+  onconnect?: (() => void) | null,
+): Connection;
+export function connect(
+  options: ConnectionOptions & { port: number | string },
+  onconnect?: (() => void) | null,
+): Connection;
 
 /** How often the sockets of this thread did each thing that costs time, since they began. */
 export interface Counters {

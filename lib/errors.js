@@ -162,6 +162,22 @@ function bufferGone() {
   );
 }
 
+function inPipe() {
+  return coded(
+    Error,
+    'ERR_INVALID_STATE',
+    'Invalid state: the socket is in a pipe, which reads and writes it until it has ended',
+  );
+}
+
+function readPending() {
+  return coded(
+    Error,
+    'ERR_INVALID_STATE',
+    'Invalid state: the socket has a read pending; pipe it after the callback of the read',
+  );
+}
+
 function emptyRead() {
   return invalidArgValue('buffer', 'must have room for at least one byte. It is empty or detached');
 }
@@ -282,6 +298,7 @@ module.exports = {
   closedBeforeConnection,
   connect,
   emptyRead,
+  inPipe,
   invalidAddress,
   invalidArgType,
   invalidArgValue,
@@ -289,6 +306,7 @@ module.exports = {
   notFound,
   otherAddon,
   outOfRange,
+  readPending,
   serverAlreadyListen,
   serverNotRunning,
   socketClosed,

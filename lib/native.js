@@ -52,6 +52,9 @@ function reasonOf(error) {
  * @property {(id: number) => number} shutdown
  * @property {(id: number, noDelay: boolean) => number} setNoDelay
  * @property {(id: number, keepAlive: number) => number} setKeepAlive
+ * @property {(first: number, second: number, splice: boolean) => number} pipe below 0 for the second:
+ *   the first is piped to itself
+ * @property {(id: number) => PipeState | undefined} pipeState by the first socket
  * @property {(id: number) => number} close
  * @property {(id: number) => number} reset closes, and tells the peer that bytes were lost
  * @property {(id: number, peer: boolean) => import('../index.js').AddressInfo | undefined} address
@@ -59,6 +62,15 @@ function reasonOf(error) {
  * @property {() => void} round has a round now
  * @property {(keep: boolean) => void} keepAlive
  * @property {() => Record<'accept' | 'recv' | 'send' | 'epollCtl' | 'epollWait' | 'wakeups' | 'entries', number>} counters
+ */
+
+/**
+ * @typedef {object} PipeState
+ * @property {{ bytes: number, ended: boolean }} forward
+ * @property {{ bytes: number, ended: boolean }} backward
+ * @property {boolean} [failedBackward] which way failed, if one did
+ * @property {string} [syscall]
+ * @property {number} [code]
  */
 
 /**

@@ -62,7 +62,7 @@ server
   .on('connection', (connection) => holds<Same<typeof connection, Connection>>())
   .once('listening', () => {})
   .on('error', (error) => holds<Same<typeof error, SocketError>>())
-  .on('drop', ({ error }) => holds<Same<typeof error, SocketError>>())
+  .on('drop', ({ error }) => holds<Same<typeof error, SocketError | undefined>>())
   .on('close', () => {})
   .on('an event of a subclass', (_request: string, _answer: number) => {});
 
@@ -244,7 +244,12 @@ connection
   .on('finish', () => {})
   .once('close', () => {})
   .on(Symbol('mine'), () => {});
-holds<Same<keyof ConnectionEvents, 'connect' | 'error' | 'end' | 'finish' | 'close'>>();
+holds<
+  Same<
+    keyof ConnectionEvents,
+    'connect' | 'error' | 'end' | 'finish' | 'drain' | 'timeout' | 'close'
+  >
+>();
 holds<Same<ServerEvents['connection'], [connection: Connection]>>();
 
 // Counters.

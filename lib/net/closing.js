@@ -22,6 +22,7 @@ const { Queue, acquireStep } = require('./request.js');
  */
 function teardown(connection, error) {
   if (connection._phase >= states.CLOSING) return;
+  connection._pipe?.stop(error ?? errors.socketClosed(), connection);
   const wasConnecting = connection._phase === states.CONNECTING;
   connection._connecting?.stop();
   clearTimeout(connection._linger);
@@ -97,6 +98,7 @@ function endWriting(connection, error) {
 function connectFailed(connection, error) {
   if (connection._phase !== states.CONNECTING) return; // It was given up meanwhile.
   failQueued(connection, error);
+  connection._pipe?.stop(error, connection);
   step(connection, states.CONNECT_ERROR, error);
   teardown(connection, null);
 }

@@ -59,9 +59,10 @@ class Connecting {
       return;
     }
     connection._connecting = null;
-    connection._phase = states.OPEN;
-    connection.readable = true;
-    connection.writable = !connection._ending;
+    const isPiped = connection._pipe !== null;
+    connection._phase = isPiped ? states.PIPED : states.OPEN;
+    connection.readable = !isPiped;
+    connection.writable = !isPiped && !connection._ending;
     connection._letGo();
     idle.refresh(connection);
     writing.drain(connection);

@@ -12,10 +12,11 @@ const reading = require('./reading.js');
 const states = require('./states.js');
 const validate = require('./validate.js');
 const writing = require('./writing.js');
+const { pipe } = require('./pipe.js');
 const { Abortion, closeOf } = require('./lifetime.js');
 const { CLOSE, END, Queue, acquire } = require('./request.js');
 
-const { HANGUP, READABLE, WRITABLE } = reactor;
+const { HANGUP, PIPE_ENDED, READABLE, WRITABLE } = reactor;
 
 /** What can be written. */
 const DATA = 'of type string or an instance of Buffer or Uint8Array';
@@ -53,6 +54,9 @@ class Connection extends Handle {
     this._idle = null;
     /** @type {Abortion | null} */
     this._abortion = null;
+
+    /** @type {import('./pipe.js').Pipe | null} */
+    this._pipe = null;
 
     /** Whether reads wait for resume(). */
     this._paused = false;
@@ -103,17 +107,17 @@ class Connection extends Handle {
 
   /** Whether it was given up: nothing is sent or received any more. */
   get destroyed() {
-    return this._phase > states.OPEN;
+    return this._phase >= states.CLOSING;
   }
 
   /** How many bytes were received. */
   get bytesRead() {
-    return this._bytesRead;
+    return this._bytesRead + (this._pipe?.bytesFrom(this) ?? 0);
   }
 
   /** How many bytes were written, those that wait among them. */
   get bytesWritten() {
-    return this._bytesSent + this.writableLength;
+    return this._bytesSent + this.writableLength + (this._pipe?.bytesTo(this) ?? 0);
   }
 
   /** How many written bytes the kernel has not taken yet. */
@@ -230,6 +234,12 @@ class Connection extends Handle {
    */
   end(callback) {
     const request = this._makeRequest(END, callback);
+    if (this._pipe !== null) {
+      if (request === null) return this;
+      request.error = errors.inPipe();
+      reactor.complete(request);
+      return this;
+    }
     if (this._phase > states.OPEN || this._closeOnceConnected || this.finished) {
       if (request === null) return this;
       request.error = this.finished ? null : errors.socketClosed();
@@ -284,7 +294,7 @@ class Connection extends Handle {
    * @returns {this}
    */
   resetAndDestroy() {
-    if (this._phase > states.OPEN) return this;
+    if (this.destroyed) return this;
     this._resets = true;
     return this.connecting ? this : this.destroy();
   }
@@ -353,6 +363,35 @@ class Connection extends Handle {
     return this;
   }
 
+  /**
+   * Moves all that comes from this connection to `target`, and back, without JavaScript, until both
+   * ways have ended; then both are closed. Piped to itself it echoes.
+   *
+   * @param {Connection} target
+   * @param {any} [given] options
+   * @param {any} [callback]
+   * @returns {Promise<import('../../index.js').PipeResult> | undefined} nothing with a callback
+   */
+  pipe(target, given, callback) {
+    if (typeof given === 'function') [given, callback] = [undefined, given];
+    if (!(target instanceof Connection)) {
+      throw errors.invalidArgType('target', 'an instance of Connection', target);
+    }
+    validate.options(given);
+    const done = validate.optionalCallback(callback);
+    const settings = given ?? {};
+    validate.signal(settings.signal);
+    writing.flushOwn(this);
+    writing.flushOwn(target);
+    if (done !== null) {
+      pipe(this, target, settings, done);
+      return undefined;
+    }
+    return new Promise((resolve, reject) => {
+      pipe(this, target, settings, (error, result) => (error ? reject(error) : resolve(result)));
+    });
+  }
+
   /** Whether reads wait for resume(). */
   isPaused() {
     return this._paused;
@@ -393,6 +432,10 @@ class Connection extends Handle {
 
   /** @param {number} readiness */
   _onready(readiness) {
+    if (this._pipe !== null && (readiness & PIPE_ENDED) !== 0) {
+      this._pipe.onend();
+      return;
+    }
     if ((readiness & (READABLE | HANGUP)) !== 0) this._ready = true;
     if ((readiness & HANGUP) !== 0) this._hungUp = true;
     if (this._connecting !== null) {
@@ -437,6 +480,12 @@ class Connection extends Handle {
       case states.UNHEARD_ERROR:
         closing.emitUnheard(this, /** @type {Error} */ (error));
         break;
+      case states.END_EVENT:
+        asyncContext.emit(this._asyncContext, this, 'end');
+        break;
+      case states.FINISH_EVENT:
+        asyncContext.emit(this._asyncContext, this, 'finish');
+        break;
       case states.DRAIN:
         if (this.writable) asyncContext.emit(this._asyncContext, this, 'drain');
         break;
@@ -477,7 +526,8 @@ class Connection extends Handle {
   /** @param {boolean} peer */
   _addressOf(peer) {
     const known = peer ? this._remote : this._local;
-    if (known !== undefined || this._phase !== states.OPEN) return known;
+    const stands = this._phase === states.OPEN || this._phase === states.PIPED;
+    if (known !== undefined || !stands) return known;
     const address = reactor.open().address(this._nativeId, peer);
     if (peer) this._remote = address;
     else this._local = address;

@@ -17,7 +17,8 @@ function set(connection, time) {
   connection.timeout = time;
   if (time === 0 || connection._phase >= states.CLOSING) return;
   connection._idle = setTimeout(() => {
-    asyncContext.emit(connection._asyncContext, connection, 'timeout');
+    if (connection._pipe?.hasMoved()) refresh(connection);
+    else asyncContext.emit(connection._asyncContext, connection, 'timeout');
   }, time);
   connection._idle.unref();
 }

@@ -9,7 +9,7 @@ const native = require('../native.js');
 const errors = require('../errors.js');
 const asyncContext = require('./async-context.js');
 const driver = require('./driver.js');
-const { END, Queue, STEP, release } = require('./request.js');
+const { END, PIPE, Queue, STEP, release } = require('./request.js');
 
 /**
  * What has a place in the table: a connection or a server.
@@ -25,6 +25,7 @@ const { END, Queue, STEP, release } = require('./request.js');
 const READABLE = 1;
 const WRITABLE = 2;
 const HANGUP = 4;
+const PIPE_ENDED = 8;
 
 const shared = new ArrayBuffer(native.SHARED_LENGTH);
 const words = new Int32Array(shared, 0, native.STAGE / 4);
@@ -277,7 +278,7 @@ function run(request) {
   const { buffer, length } = request;
   release(request);
   if (callback === null) return;
-  if (kind < END) asyncContext.callback3(context, callback, error, buffer, length);
+  if (kind < END || kind === PIPE) asyncContext.callback3(context, callback, error, buffer, length);
   else asyncContext.callback1(context, callback, error);
 }
 
@@ -288,6 +289,7 @@ function counters() {
 
 module.exports = {
   HANGUP,
+  PIPE_ENDED,
   READABLE,
   WRITABLE,
   complete,

@@ -33,6 +33,9 @@ function read(connection, buffer, size, callback) {
   request.left = size;
   if (connection.ended) {
     reactor.complete(request);
+  } else if (connection._pipe !== null) {
+    request.error = errors.inPipe();
+    reactor.complete(request);
   } else if (connection._phase > states.OPEN || connection._closeOnceConnected) {
     request.error = connection._failure ?? errors.socketClosed();
     // Behind those that are to be told of the close.

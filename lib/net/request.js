@@ -10,6 +10,8 @@ const WRITE = 2;
 const END = 3;
 /** The callback of close(). */
 const CLOSE = 4;
+/** The callback of pipe(). */
+const PIPE = 6;
 /** A step in the life of a socket or server: `socket._step(step, error)` takes it. */
 const STEP = 5;
 
@@ -150,4 +152,16 @@ function release(request) {
   free = request;
 }
 
-module.exports = { CLOSE, END, Queue, READ, Request, STEP, WRITE, acquire, acquireStep, release };
+module.exports = {
+  CLOSE,
+  END,
+  PIPE,
+  Queue,
+  READ,
+  Request,
+  STEP,
+  WRITE,
+  acquire,
+  acquireStep,
+  release,
+};

@@ -6,9 +6,11 @@ module.exports = {
   // Its states.
   CONNECTING: 0,
   OPEN: 1,
+  /** It is in a pipe: its bytes move, or will, without JavaScript. */
+  PIPED: 2,
   /** The descriptor is closed; callbacks are still due. */
-  CLOSING: 2,
-  CLOSED: 3,
+  CLOSING: 3,
+  CLOSED: 4,
 
   // Its steps: what happens between callbacks, in their order.
   /** Our side is ended. */
@@ -27,4 +29,7 @@ module.exports = {
   CLOSE_EVENT: 7,
   /** So much had waited that `drain` is to tell that nothing does. */
   DRAIN: 8,
+  /** In a pipe the peer's side has ended, or ours has. */
+  END_EVENT: 9,
+  FINISH_EVENT: 10,
 };

@@ -159,6 +159,7 @@ function wait(connection, request) {
  */
 function whyRefused(connection) {
   if (connection._failure !== null) return connection._failure;
+  if (connection._pipe !== null) return errors.inPipe();
   if (connection._phase > states.OPEN || connection._closeOnceConnected) {
     return errors.streamDestroyed('write');
   }
@@ -175,7 +176,7 @@ function whyRefused(connection) {
 function refuse(connection, request, error) {
   request.error = error;
   request.left = 0;
-  if (request.callback === null && connection._phase <= states.OPEN) {
+  if (request.callback === null && connection._phase < states.CLOSING) {
     closing.step(connection, states.UNHEARD_ERROR, error);
   }
   if (connection._phase <= states.OPEN && connection._writes.head !== null) {
@@ -322,6 +323,7 @@ function drain(connection) {
     connection._needsDrain = false;
     closing.step(connection, states.DRAIN, null);
   }
+  if (connection._pipe !== null) connection._pipe.advance();
   shutdownIfDrained(connection);
 }
 

@@ -5,6 +5,7 @@
 //! - [`Reactor`]: owns the sockets of one environment.
 //! - [`Poller`]: says which of them have become ready, as [`Readiness`], in a ring of integers that
 //!   JavaScript can walk. It stands in an event loop or, as a [`Watcher`], on another thread.
+//! - [`Pipe`]: moves bytes between two connections, without their owner.
 //! - [`Counters`]: how often each system call was made, so that tests can count instead of time.
 //!
 //! Nothing here retries, queues or calls back; that is the work of the caller, who alone knows
@@ -14,16 +15,20 @@ mod address;
 mod counters;
 mod id;
 mod listener;
+mod pipe;
 mod poller;
 mod reactor;
 mod readiness;
 mod socket;
+#[cfg(target_os = "linux")]
+mod splice;
 mod watcher;
 
 pub use address::parse_address;
 pub use counters::Counters;
 pub use id::Id;
 pub use listener::{ListenOptions, Listener};
+pub use pipe::{Call, Failure, Pipe, Way};
 pub use poller::Poller;
 pub use reactor::Reactor;
 pub use readiness::Readiness;

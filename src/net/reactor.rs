@@ -2,14 +2,15 @@
 
 use std::io::{self, IoSlice};
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use mio::{Interest, Registry, Token};
 use slab::Slab;
 
-use super::poller::{Poller, WAKER};
+use super::pipe::Pipe;
+use super::poller::{Poller, SLOT, WAKER};
 use super::socket::ConnectError;
-use super::{Counters, Id, ListenOptions, Listener, Socket, SocketOptions};
+use super::{Counters, Id, ListenOptions, Listener, Readiness, Socket, SocketOptions};
 
 /// Owns the sockets of one environment.
 ///
@@ -20,6 +21,9 @@ use super::{Counters, Id, ListenOptions, Listener, Socket, SocketOptions};
 pub struct Reactor {
     registry: Registry,
     waker: Option<Arc<mio::Waker>>,
+    /// The pipes that have ended since they were last taken, by the first of their sockets; `None`
+    /// until there is a pipe.
+    ended: Option<Arc<Mutex<Vec<Id>>>>,
     entries: Slab<Entry>,
     generation: u32,
     counters: Counters,
@@ -35,6 +39,10 @@ struct Entry {
 enum Handle {
     Socket(Socket),
     Listener(Listener),
+    /// It was the first socket of the pipe.
+    Pipe(Pipe),
+    /// It was the second socket of a pipe, or could not be handed to one.
+    Gone,
 }
 
 impl Reactor {
@@ -48,6 +56,7 @@ impl Reactor {
         let reactor = Self {
             registry: poller.registry()?,
             waker: None,
+            ended: None,
             entries: Slab::new(),
             generation: 0,
             counters: Counters::default(),
@@ -162,7 +171,75 @@ impl Reactor {
         match self.entry(id) {
             Some(Entry { handle: Handle::Socket(socket), .. }) => socket.local_address(),
             Some(Entry { handle: Handle::Listener(listener), .. }) => listener.local_address(),
-            None => Err(no_such_socket()),
+            _ => Err(no_such_socket()),
+        }
+    }
+
+    /// Hands two sockets, or one that is to echo, to a pipe; see [`Pipe::start`]. What the pipe says
+    /// is found under the first of them, until that is closed, and its end among
+    /// [`Reactor::take_ended`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Reactor::socket`], and of [`Pipe::start`], after which the sockets are gone.
+    pub fn pipe(&mut self, first: Id, second: Option<Id>, splice: bool) -> io::Result<()> {
+        self.socket(first)?;
+        if let Some(second) = second {
+            self.socket(second)?;
+        }
+        let waker = self.waker()?;
+        let ended = Arc::clone(self.ended.get_or_insert_default());
+        let source = self.hand_over(first)?;
+        let target = second.map(|second| self.hand_over(second)).transpose()?;
+        let pipe = Pipe::start(source, target, splice, move || {
+            ended.lock().unwrap_or_else(PoisonError::into_inner).push(first);
+            // Fails only where its descriptor is gone, and whoever would be woken with it.
+            let _ = waker.wake();
+        })?;
+        if let Some(entry) = self.entry(first) {
+            entry.handle = Handle::Pipe(pipe);
+        }
+        Ok(())
+    }
+
+    /// The pipe that a socket is the first of.
+    ///
+    /// # Errors
+    ///
+    /// `EBADF` where there is none, or no longer.
+    pub fn pipe_of(&mut self, id: Id) -> io::Result<&Pipe> {
+        match self.entry(id) {
+            Some(Entry { handle: Handle::Pipe(pipe), .. }) => Ok(pipe),
+            _ => Err(no_such_socket()),
+        }
+    }
+
+    /// Writes an id and [`Readiness::PIPE_ENDED`] into `ring` for each pipe that has ended since.
+    /// Returns how many. What finds no room is there at the next call.
+    pub fn take_ended(&mut self, ring: &mut [i32]) -> usize {
+        let Some(ended) = &self.ended else { return 0 };
+        let mut ended = ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = ended.len().min(ring.len() / SLOT);
+        for (id, slot) in ended.drain(..count).zip(ring.chunks_exact_mut(SLOT)) {
+            slot[0] = id.bits();
+            slot[1] = Readiness::PIPE_ENDED.bits();
+        }
+        if let (false, Some(waker)) = (ended.is_empty(), &self.waker) {
+            let _ = waker.wake(); // As in `pipe`.
+        }
+        count
+    }
+
+    /// Takes a socket out, and keeps its place.
+    fn hand_over(&mut self, id: Id) -> io::Result<Socket> {
+        let entry = self.entry(id).ok_or_else(no_such_socket)?;
+        match std::mem::replace(&mut entry.handle, Handle::Gone) {
+            Handle::Socket(mut socket) => {
+                self.counters.epoll_ctl += 1;
+                self.registry.deregister(socket.source())?;
+                Ok(socket)
+            }
+            _ => Err(no_such_socket()),
         }
     }
 
@@ -199,6 +276,7 @@ impl Reactor {
             Handle::Listener(listener) => {
                 self.registry.register(listener.source(), token, Interest::READABLE)?;
             }
+            Handle::Pipe(_) | Handle::Gone => {} // What a socket becomes; none is made so.
         }
         vacant.insert(Entry { id, handle });
         Ok(id)
@@ -430,6 +508,43 @@ mod tests {
         reactor.listen(address, options).unwrap();
         let alone = reactor.listen(address, ListenOptions::default()).unwrap_err();
         assert_eq!(alone.kind(), io::ErrorKind::AddrInUse);
+    }
+
+    #[test]
+    fn a_pipe_takes_its_sockets_and_tells_its_end() {
+        let mut reactor = Watched::new();
+        let listener = TcpListener::bind(any_port()).unwrap();
+        let address = listener.local_addr().unwrap();
+        let [(first, mut left), (second, mut right)] = [(); 2].map(|()| {
+            let id = reactor.connect(address, None, SocketOptions::default()).unwrap();
+            wait_for(&mut reactor, id, Readiness::WRITABLE);
+            assert!(reactor.socket(id).unwrap().finish_connect().unwrap());
+            (id, listener.accept().unwrap().0)
+        });
+        reactor.pipe(first, Some(second), false).unwrap();
+        for id in [first, second] {
+            assert!(reactor.socket(id).is_err());
+            assert!(reactor.pipe(id, None, false).is_err());
+        }
+        left.write_all(b"there").unwrap();
+        right.write_all(b"back").unwrap();
+        for peer in [&left, &right] {
+            peer.shutdown(std::net::Shutdown::Write).unwrap();
+        }
+        for peer in [&mut left, &mut right] {
+            peer.read_to_end(&mut Vec::new()).unwrap();
+        }
+        let mut ring = vec![0; Poller::RING_LEN];
+        assert_eq!(reactor.poller.wait(&mut ring).unwrap(), 0);
+        assert_eq!(reactor.take_ended(&mut ring[..1]), 0, "no room");
+        assert_eq!(reactor.take_ended(&mut ring), 1);
+        assert_eq!(ring[..2], [first.bits(), Readiness::PIPE_ENDED.bits()]);
+        assert_eq!(reactor.take_ended(&mut ring), 0);
+        let pipe = reactor.pipe_of(first).unwrap();
+        assert_eq!((pipe.forward().bytes(), pipe.backward().bytes()), (5, 4));
+        assert!(reactor.pipe_of(second).is_err());
+        reactor.close(first).unwrap();
+        reactor.close(second).unwrap();
     }
 
     #[test]

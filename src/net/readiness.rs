@@ -14,6 +14,8 @@ impl Readiness {
     /// The peer ended or reset its side, or the socket failed. No further edge will tell of what
     /// is still to be received, so reads go on until the end or the error itself is met.
     pub const HANGUP: Self = Self(4);
+    /// The pipe that the socket is the first of has ended.
+    pub const PIPE_ENDED: Self = Self(8);
 
     /// The bits as an integer.
     pub fn bits(self) -> i32 {

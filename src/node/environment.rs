@@ -201,7 +201,8 @@ impl Environment {
             let count = match self.shared() {
                 Some((words, _)) => {
                     let ring = &mut words[Layout::RING..][..Poller::RING_LEN];
-                    on_driver!(self, driver => driver.collect(ring))
+                    let count = on_driver!(self, driver => driver.collect(ring));
+                    count + self.reactor.borrow_mut().take_ended(&mut ring[2 * count..])
                 }
                 None => 0,
             };

@@ -182,6 +182,14 @@ pub fn count(env: sys::napi_env, value: u64) -> sys::napi_value {
     result
 }
 
+/// A boolean for JavaScript.
+pub fn boolean(env: sys::napi_env, value: bool) -> sys::napi_value {
+    let mut result = ptr::null_mut();
+    // SAFETY: as in `number`.
+    unsafe { sys::napi_get_boolean(env, value, &mut result) };
+    result
+}
+
 /// A string for JavaScript.
 pub fn string(env: sys::napi_env, value: &str) -> sys::napi_value {
     let mut result = ptr::null_mut();

@@ -13,13 +13,13 @@ use napi::sys;
 use super::environment::{Environment, Layout};
 use super::errno::{self, BIND, BUFFER_GONE, outcome};
 use super::raw::{self, Argument, Callback};
-use crate::net::{ConnectError, Id, ListenOptions, Reactor, SocketOptions, parse_address};
+use crate::net::{Call, ConnectError, Id, ListenOptions, Reactor, SocketOptions, parse_address};
 
 /// How many slices one `sendmsg` takes (`IOV_MAX`, 1024 on every system that Node supports).
 const MAX_SLICES: usize = 1024;
 
 /// What `open` gives an object with these functions.
-const FUNCTIONS: [(&CStr, Callback); 19] = [
+const FUNCTIONS: [(&CStr, Callback); 21] = [
     (c"connect", connect),
     (c"finishConnect", finish_connect),
     (c"listen", listen),
@@ -32,6 +32,8 @@ const FUNCTIONS: [(&CStr, Callback); 19] = [
     (c"shutdown", shutdown),
     (c"setNoDelay", set_no_delay),
     (c"setKeepAlive", set_keep_alive),
+    (c"pipe", pipe),
+    (c"pipeState", pipe_state),
     (c"close", close),
     (c"reset", reset),
     (c"address", address),
@@ -333,6 +335,49 @@ unsafe extern "C" fn set_keep_alive(
         on_reactor(env, info, |reactor, [id, keep_alive]| {
             let socket = reactor.socket(id_of(id));
             done(socket.and_then(|socket| socket.set_keep_alive(seconds(keep_alive))))
+        })
+    }
+}
+
+/// `pipe(first, second, splice)`: 0. Without a second socket the first is piped to itself.
+unsafe extern "C" fn pipe(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+    // SAFETY: a call of one of `FUNCTIONS`.
+    unsafe {
+        on_reactor(env, info, |reactor, [first, second, splice]| {
+            let second = second.int().filter(|id| *id >= 0).map(Id::from_bits);
+            done(reactor.pipe(id_of(first), second, splice.boolean()))
+        })
+    }
+}
+
+/// `pipeState(id)`: how far the pipe is that the socket is the first of, or `undefined`.
+unsafe extern "C" fn pipe_state(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    // SAFETY: a call of one of `FUNCTIONS`.
+    unsafe {
+        on_environment(env, info, |environment, [id]| {
+            let mut reactor = environment.reactor.borrow_mut();
+            let Ok(pipe) = reactor.pipe_of(id_of(id)) else { return std::ptr::null_mut() };
+            let object = raw::object(env);
+            for (name, way) in [(c"forward", pipe.forward()), (c"backward", pipe.backward())] {
+                let state = raw::object(env);
+                raw::set(env, state, c"bytes", raw::count(env, way.bytes()));
+                raw::set(env, state, c"ended", raw::boolean(env, way.ended()));
+                raw::set(env, object, name, state);
+            }
+            if let Some(failure) = pipe.failure() {
+                let syscall = match failure.call {
+                    Call::Read => "read",
+                    Call::Write => "write",
+                    Call::Shutdown => "shutdown",
+                };
+                raw::set(env, object, c"failedBackward", raw::boolean(env, failure.backward));
+                raw::set(env, object, c"syscall", raw::string(env, syscall));
+                raw::set(env, object, c"code", raw::number(env, errno::of(&failure.error)));
+            }
+            object
         })
     }
 }

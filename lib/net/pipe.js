@@ -1,0 +1,198 @@
+'use strict';
+
+// A pipe: two connections, or one that is its own peer, in the hands of the native half until both
+// ways have ended. It begins when both are connected and what was written to them before has left.
+
+const errors = require('../errors.js');
+const asyncContext = require('./async-context.js');
+const closing = require('./closing.js');
+const reactor = require('./reactor.js');
+const states = require('./states.js');
+const { Abortion } = require('./lifetime.js');
+const { PIPE, acquire } = require('./request.js');
+
+/** @typedef {import('./connection.js')} Connection */
+/** @typedef {import('../native.js').PipeState} PipeState */
+/** @typedef {(error: Error | null, result: import('../../index.js').PipeResult) => void} Callback */
+
+/** How far a pipe is that has not begun. @type {PipeState} */
+const NOTHING = { forward: { bytes: 0, ended: false }, backward: { bytes: 0, ended: false } };
+
+class Pipe {
+  /**
+   * @param {Connection} source
+   * @param {Connection} target
+   * @param {boolean} splice
+   * @param {Callback} callback
+   */
+  constructor(source, target, splice, callback) {
+    this._source = source;
+    this._target = target;
+    this._splice = splice;
+    this._callback = callback;
+    this._context = asyncContext.capture();
+    this._running = false;
+    /** How much had moved when hasMoved() was asked the last time. */
+    this._seen = 0;
+    /** @type {Abortion | null} */
+    this._abortion = null;
+    for (const connection of this._both()) {
+      connection._pipe = this;
+      connection.readable = connection.writable = false;
+      if (connection._phase === states.OPEN) connection._phase = states.PIPED;
+    }
+    source._hold();
+  }
+
+  /** @param {AbortSignal | undefined} signal */
+  stopOn(signal) {
+    if (signal !== undefined) this._abortion = new Abortion(signal, (error) => this.stop(error));
+  }
+
+  /** Begins, if nothing is in the way any more. */
+  advance() {
+    const both = this._both();
+    if (this._running || !both.every(isClear)) return;
+    this._running = true;
+    for (const connection of both) {
+      // Afterwards the native half does not know them any more.
+      connection._addressOf(false);
+      connection._addressOf(true);
+    }
+    const second = both.length === 1 ? -1 : this._target._nativeId;
+    const result = reactor.open().pipe(this._source._nativeId, second, this._splice);
+    if (result < 0) this.stop(errors.system(result, 'pipe'));
+  }
+
+  /** How many bytes came from a connection so far. @param {Connection} connection */
+  bytesFrom(connection) {
+    const { forward, backward } = this._state();
+    return connection === this._source ? forward.bytes : backward.bytes;
+  }
+
+  /** How many bytes went to a connection so far. @param {Connection} connection */
+  bytesTo(connection) {
+    const { forward, backward } = this._state();
+    return connection === this._target ? forward.bytes : backward.bytes;
+  }
+
+  /** Whether anything has moved since this was asked for the last time. */
+  hasMoved() {
+    const { forward, backward } = this._state();
+    const before = this._seen;
+    this._seen = forward.bytes + backward.bytes;
+    return this._seen !== before;
+  }
+
+  /** The native half has come to an end by itself. */
+  onend() {
+    const { forward, backward } = this._state();
+    const echo = this._source === this._target;
+    this._leave(null);
+    const [source, target] = [this._source, this._target];
+    source.ended = target.finished = forward.ended;
+    if (!echo) target.ended = source.finished = backward.ended;
+    for (const connection of this._both()) {
+      if (connection.ended) closing.step(connection, states.END_EVENT, null);
+      if (connection.finished) closing.step(connection, states.FINISH_EVENT, null);
+      closing.teardown(connection, null);
+    }
+  }
+
+  /**
+   * It is given up, and its connections with it.
+   *
+   * @param {Error} error
+   * @param {Connection | null} [cause] one that closes for a reason of its own
+   */
+  stop(error, cause = null) {
+    this._leave(error);
+    for (const connection of this._both()) {
+      connection._failureHeard = true;
+      if (connection !== cause) closing.teardown(connection, error);
+    }
+  }
+
+  /** Gives the connections back and tells how far it came. @param {Error | null} error */
+  _leave(error) {
+    const { forward, backward, failedBackward = false, syscall = '', code } = this._state();
+    const failure = code === undefined ? null : errors.system(code, syscall);
+    const result = {
+      forward: { ...forward, error: failedBackward ? null : failure },
+      backward: { ...backward, error: failedBackward ? failure : null },
+    };
+    this._abortion?.forget();
+    for (const connection of this._both()) {
+      connection._bytesRead += this.bytesFrom(connection);
+      connection._bytesSent += this.bytesTo(connection);
+    }
+    for (const connection of this._both()) connection._pipe = null;
+    this._source._letGo();
+    const request = acquire(PIPE, this._source, this._callback, this._context);
+    request.error = error === null ? null : Object.assign(error, { result });
+    request.buffer = result;
+    reactor.complete(request);
+  }
+
+  /** @returns {PipeState} */
+  _state() {
+    if (!this._running) return NOTHING;
+    return reactor.open().pipeState(this._source._nativeId) ?? NOTHING;
+  }
+
+  /** Its connections, each once. */
+  _both() {
+    return this._source === this._target ? [this._source] : [this._source, this._target];
+  }
+}
+
+/**
+ * Whether a connection stands and nothing waits to be sent.
+ *
+ * @param {Connection} connection
+ */
+function isClear(connection) {
+  return (
+    connection._phase === states.PIPED &&
+    connection._writes.head === null &&
+    !connection._closeOnceConnected
+  );
+}
+
+/**
+ * Why a connection can't be piped, or null.
+ *
+ * @param {Connection} connection
+ */
+function whyNot(connection) {
+  if (connection._failure !== null) return connection._failure;
+  if (connection._pipe !== null) return errors.inPipe();
+  if (connection._reads.head !== null) return errors.readPending();
+  if (connection._ending) return errors.writeAfterEnd();
+  const lives = connection.connecting || connection._phase === states.OPEN;
+  return lives && !connection._closeOnceConnected ? null : errors.socketClosed();
+}
+
+/**
+ * Begins a pipe, or says in its callback why not.
+ *
+ * @param {Connection} source
+ * @param {Connection} target
+ * @param {{ splice?: boolean, signal?: AbortSignal }} options
+ * @param {Callback} callback
+ */
+function pipe(source, target, options, callback) {
+  const reason = whyNot(source) ?? whyNot(target);
+  if (reason !== null) {
+    const request = acquire(PIPE, source, callback, asyncContext.capture());
+    request.error = reason;
+    request.buffer = undefined;
+    reactor.complete(request);
+    return;
+  }
+  const begun = new Pipe(source, target, Boolean(options.splice), callback);
+  begun.stopOn(options.signal);
+  if (source._pipe === begun) begun.advance();
+}
+
+module.exports = { Pipe, pipe };

@@ -1,0 +1,369 @@
+//! Bytes between two connections, without JavaScript.
+
+use std::cell::RefCell;
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use socket2::SockRef;
+use tokio::net::TcpStream;
+use tokio::task::AbortHandle;
+use tokio::task::coop::consume_budget;
+
+use super::Socket;
+use crate::runtime::runtime;
+
+/// How much is received at once, in bytes.
+const BUFFER: usize = 128 * 1024;
+
+thread_local! {
+    /// One buffer for all pipes of a thread: it stays in the cache, and a pipe that waits has none.
+    static HOT: RefCell<Vec<u8>> = RefCell::new(vec![0; BUFFER]);
+}
+
+/// What moves between two connections, both ways, or from one back to itself, until both ways have
+/// ended or one has failed. The end of one way is passed on, and the other goes on. Dropping it
+/// closes the connections.
+#[derive(Debug)]
+pub struct Pipe {
+    state: Arc<State>,
+    task: AbortHandle,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    forward: Way,
+    backward: Way,
+    failure: OnceLock<Failure>,
+}
+
+/// One way through a pipe.
+#[derive(Debug, Default)]
+pub struct Way {
+    bytes: AtomicU64,
+    ended: AtomicBool,
+}
+
+impl Way {
+    /// How many bytes the kernel has taken.
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Whether the end came, and was passed on.
+    pub fn ended(&self) -> bool {
+        self.ended.load(Ordering::Relaxed)
+    }
+}
+
+/// Why a pipe ended before both ways had.
+#[derive(Debug)]
+pub struct Failure {
+    /// Whether it was the way back.
+    pub backward: bool,
+    /// The system call.
+    pub call: Call,
+    /// What it reported.
+    pub error: io::Error,
+}
+
+/// A system call of a pipe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// Receiving.
+    Read,
+    /// Sending.
+    Write,
+    /// Passing the end on.
+    Shutdown,
+}
+
+type Outcome = Result<(), (Call, io::Error)>;
+
+impl Pipe {
+    /// Begins to move what comes from `first` to `second` and back; without `second`, from `first`
+    /// to itself. `on_end` is called once, on another thread, when it has ended by itself. With
+    /// `splice`, Linux moves the bytes within the kernel (`splice`); elsewhere it changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// What making the runtime or handing the sockets to it reports; they are closed then.
+    pub fn start(
+        first: Socket,
+        second: Option<Socket>,
+        splice: bool,
+        on_end: impl FnOnce() + Send + 'static,
+    ) -> io::Result<Self> {
+        let runtime = runtime()?;
+        let _context = runtime.enter();
+        let first = TcpStream::from_std(first.into_std())?;
+        let second = second.map(|socket| TcpStream::from_std(socket.into_std())).transpose()?;
+        let state = Arc::new(State::default());
+        let theirs = Arc::clone(&state);
+        let task = runtime.spawn(async move {
+            theirs.run(first, second, splice).await;
+            on_end();
+        });
+        Ok(Self { state, task: task.abort_handle() })
+    }
+
+    /// What goes from the first to the second.
+    pub fn forward(&self) -> &Way {
+        &self.state.forward
+    }
+
+    /// What goes from the second to the first.
+    pub fn backward(&self) -> &Way {
+        &self.state.backward
+    }
+
+    /// Why it ended early, if it did.
+    pub fn failure(&self) -> Option<&Failure> {
+        self.state.failure.get()
+    }
+}
+
+impl Drop for Pipe {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl State {
+    async fn run(&self, first: TcpStream, second: Option<TcpStream>, splice: bool) {
+        let result = match &second {
+            None => {
+                let echo = self.forward.flow(&first, &first, splice).await;
+                echo.map_err(|failure| (false, failure))
+            }
+            Some(second) => {
+                let there = async {
+                    let outcome = self.forward.flow(&first, second, splice).await;
+                    outcome.map_err(|failure| (false, failure))
+                };
+                let back = async {
+                    let outcome = self.backward.flow(second, &first, splice).await;
+                    outcome.map_err(|failure| (true, failure))
+                };
+                tokio::try_join!(there, back).map(|_| ())
+            }
+        };
+        let Err((backward, (call, error))) = result else { return };
+        // A stream that was cut must not look like one that ended.
+        for stream in [Some(&first), second.as_ref()].into_iter().flatten() {
+            let _ = SockRef::from(stream).set_linger(Some(Duration::ZERO));
+        }
+        let _ = self.failure.set(Failure { backward, call, error });
+    }
+}
+
+impl Way {
+    /// Moves all that comes until the end, and passes that on.
+    async fn flow(&self, from: &TcpStream, to: &TcpStream, splice: bool) -> Outcome {
+        #[cfg(target_os = "linux")]
+        let moved = splice && super::splice::flow(from, to, &self.bytes).await?;
+        #[cfg(not(target_os = "linux"))]
+        let moved = splice && false;
+        if !moved {
+            self.copy(from, to).await?;
+        }
+        match SockRef::from(to).shutdown(std::net::Shutdown::Write) {
+            // The peer is gone, and nothing is left that it could miss.
+            Err(error) if error.kind() == io::ErrorKind::NotConnected => {}
+            result => result.map_err(|error| (Call::Shutdown, error))?,
+        }
+        self.ended.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    async fn copy(&self, from: &TcpStream, to: &TcpStream) -> Outcome {
+        loop {
+            from.readable().await.map_err(|error| (Call::Read, error))?;
+            let Some(received) = HOT.with_borrow_mut(|buffer| self.pass(from, to, buffer)) else {
+                continue;
+            };
+            let (count, rest) = received?;
+            if count == 0 {
+                return Ok(());
+            }
+            self.write_all(to, &rest).await?;
+            // One pipe must not keep a thread from the others.
+            consume_budget().await;
+        }
+    }
+
+    /// Receives once and sends what can be sent at once. How much came, and the rest of it; `None`
+    /// where nothing came.
+    fn pass(
+        &self,
+        from: &TcpStream,
+        to: &TcpStream,
+        buffer: &mut [u8],
+    ) -> Option<Result<(usize, Vec<u8>), (Call, io::Error)>> {
+        let received = match from.try_read(buffer) {
+            Ok(count) => buffer.get(..count).unwrap_or_default(),
+            Err(error) if would_block(&error) => return None,
+            Err(error) => return Some(Err((Call::Read, error))),
+        };
+        let sent = match to.try_write(received) {
+            _ if received.is_empty() => 0,
+            Ok(count) => count,
+            Err(error) if would_block(&error) => 0,
+            Err(error) => return Some(Err((Call::Write, error))),
+        };
+        self.bytes.fetch_add(sent as u64, Ordering::Relaxed);
+        Some(Ok((received.len(), received.get(sent..).unwrap_or_default().to_vec())))
+    }
+
+    async fn write_all(&self, to: &TcpStream, mut bytes: &[u8]) -> Outcome {
+        while !bytes.is_empty() {
+            to.writable().await.map_err(|error| (Call::Write, error))?;
+            match to.try_write(bytes) {
+                Ok(count) => {
+                    self.bytes.fetch_add(count as u64, Ordering::Relaxed);
+                    bytes = bytes.get(count..).unwrap_or_default();
+                }
+                Err(error) if would_block(&error) => {}
+                Err(error) => return Err((Call::Write, error)),
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn would_block(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::{Shutdown, TcpListener, TcpStream};
+    use std::sync::mpsc::{Receiver, channel};
+    use std::thread;
+
+    use super::*;
+    use crate::net::SocketOptions;
+
+    const LIMIT: Duration = Duration::from_secs(10);
+
+    /// A socket, and the peer that it is connected to.
+    fn socket() -> (Socket, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut socket = Socket::connect(address, None, SocketOptions::default()).unwrap();
+        let (peer, _) = listener.accept().unwrap();
+        peer.set_read_timeout(Some(LIMIT)).unwrap();
+        while !socket.finish_connect().unwrap() {
+            thread::yield_now();
+        }
+        (socket, peer)
+    }
+
+    fn piped(splice: bool) -> (Pipe, TcpStream, TcpStream, Receiver<()>) {
+        let ((first, left), (second, right)) = (socket(), socket());
+        let (ended, end) = channel();
+        let pipe = Pipe::start(first, Some(second), splice, move || ended.send(()).unwrap());
+        (pipe.unwrap(), left, right, end)
+    }
+
+    fn bytes(length: usize, seed: usize) -> Vec<u8> {
+        (0..length).map(|index| ((index * 31 + seed) >> 3) as u8).collect()
+    }
+
+    #[test]
+    fn both_ways_are_moved_and_each_end_is_passed_on() {
+        for splice in [false, true] {
+            let (pipe, mut left, mut right, end) = piped(splice);
+            let (there, back) = (bytes(5 << 20, 1), bytes(3 << 20, 2));
+            let mut to_write = left.try_clone().unwrap();
+            let sent = there.clone();
+            let writer = thread::spawn(move || {
+                to_write.write_all(&sent).unwrap();
+                to_write.shutdown(Shutdown::Write).unwrap();
+            });
+            let mut received = Vec::new();
+            right.read_to_end(&mut received).unwrap();
+            assert!(received == there, "splice: {splice}");
+            writer.join().unwrap();
+            // The other way goes on.
+            let mut to_write = right.try_clone().unwrap();
+            let sent = back.clone();
+            let writer = thread::spawn(move || {
+                to_write.write_all(&sent).unwrap();
+                to_write.shutdown(Shutdown::Write).unwrap();
+            });
+            received.clear();
+            left.read_to_end(&mut received).unwrap();
+            assert!(received == back, "splice: {splice}");
+            writer.join().unwrap();
+            end.recv_timeout(LIMIT).unwrap();
+            assert_eq!((pipe.forward().bytes(), pipe.backward().bytes()), (5 << 20, 3 << 20));
+            assert!(pipe.forward().ended() && pipe.backward().ended());
+            assert!(pipe.failure().is_none());
+        }
+    }
+
+    #[test]
+    fn a_socket_may_be_piped_to_itself() {
+        let (first, mut peer) = socket();
+        let (ended, end) = channel();
+        let pipe = Pipe::start(first, None, false, move || ended.send(()).unwrap()).unwrap();
+        peer.write_all(b"echo").unwrap();
+        peer.shutdown(Shutdown::Write).unwrap();
+        let mut received = Vec::new();
+        peer.read_to_end(&mut received).unwrap();
+        assert_eq!(received, b"echo");
+        end.recv_timeout(LIMIT).unwrap();
+        assert_eq!((pipe.forward().bytes(), pipe.backward().bytes()), (4, 0));
+    }
+
+    #[test]
+    fn a_reset_is_passed_on_as_one() {
+        for splice in [false, true] {
+            let (pipe, left, mut right, end) = piped(splice);
+            SockRef::from(&left).set_linger(Some(Duration::ZERO)).unwrap();
+            drop(left);
+            end.recv_timeout(LIMIT).unwrap();
+            let failure = pipe.failure().unwrap();
+            assert_eq!((failure.backward, failure.call), (false, Call::Read));
+            assert_eq!(failure.error.kind(), io::ErrorKind::ConnectionReset);
+            assert!(!pipe.forward().ended() && !pipe.backward().ended());
+            let error = right.read(&mut [0]).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
+        }
+    }
+
+    #[test]
+    fn dropping_it_closes_both() {
+        let (pipe, mut left, mut right, end) = piped(false);
+        drop(pipe);
+        assert_eq!(left.read(&mut [0]).unwrap(), 0);
+        assert_eq!(right.read(&mut [0]).unwrap(), 0);
+        assert!(end.recv_timeout(LIMIT).is_err(), "it did not end by itself");
+    }
+
+    #[test]
+    fn a_slow_reader_holds_the_other_side_back() {
+        for splice in [false, true] {
+            let (pipe, left, mut right, _end) = piped(splice);
+            left.set_nonblocking(true).unwrap();
+            let chunk = vec![7; 1 << 16];
+            let (mut sent, mut idle) = (0, 0);
+            while idle < 20 {
+                match (&left).write(&chunk) {
+                    Ok(count) => (sent, idle) = (sent + count, 0),
+                    Err(_) => {
+                        idle += 1;
+                        thread::sleep(Duration::from_millis(5));
+                    }
+                }
+            }
+            assert!(pipe.forward().bytes() < sent as u64);
+            let mut received = vec![0; sent];
+            right.read_exact(&mut received).unwrap();
+            assert!(received.iter().all(|byte| *byte == 7));
+        }
+    }
+}
