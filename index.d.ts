@@ -160,6 +160,19 @@ export type ReadCallback<B extends Uint8Array = Uint8Array> = (
   bytesRead: number,
 ) => void;
 
+/** Called when a read of the pool is done: without a buffer at the end, and on an error. */
+export type PoolReadCallback = (
+  error: SocketError | null,
+  buffer: Buffer | null,
+  bytesRead: number,
+) => void;
+
+/** Options of one write. */
+export interface WriteOptions {
+  /** Whether the buffer, one of the pool, is released when its bytes have left it. */
+  release?: boolean;
+}
+
 /** Called when the kernel has all of a write, with what was given and how many bytes that were. */
 export type WriteCallback<D extends Uint8Array | string = Uint8Array> = (
   error: SocketError | null,
@@ -270,6 +283,14 @@ export class Connection extends EventEmitter {
    * @throws TypeError `ERR_INVALID_ARG_TYPE`
    */
   read<B extends Uint8Array>(buffer: B, callback: ReadCallback<B>): void;
+  /**
+   * Reads into a buffer of the pool, which is taken only when there are bytes. Whoever gets it gives
+   * it back, by `pool.release` or by writing it with `{ release: true }`. At the end, and with an
+   * error, there is none.
+   *
+   * @throws TypeError `ERR_INVALID_ARG_TYPE`
+   */
+  read(buffer: Pool, callback: PoolReadCallback): void;
 
   /**
    * Writes all of `data`, or its first `length` bytes. Says whether one may write on: `false` where
@@ -282,6 +303,19 @@ export class Connection extends EventEmitter {
   write<B extends Uint8Array>(
     data: B,
     length: number | null | undefined,
+    callback?: WriteCallback<B> | null,
+  ): boolean;
+  /**
+   * Writes bytes of a buffer of the pool, which is released as soon as they have left it, also
+   * where the write fails; the program must not use it any more.
+   *
+   * @throws TypeError `ERR_INVALID_ARG_TYPE`, `ERR_INVALID_ARG_VALUE` for a buffer that is not lent
+   * @throws RangeError `ERR_OUT_OF_RANGE`
+   */
+  write<B extends Uint8Array>(
+    data: B,
+    length: number | null | undefined,
+    options: WriteOptions | null | undefined,
     callback?: WriteCallback<B> | null,
   ): boolean;
   /**
@@ -513,6 +547,26 @@ export function connect(
   options: ConnectionOptions & { port: number | string },
   onconnect?: (() => void) | null,
 ): Connection;
+
+/**
+ * Buffers of 64 KB that reads share: `connection.read(pool, callback)` takes one when bytes are
+ * there, so that connections without traffic have none.
+ */
+export interface Pool {
+  /** How large its buffers are, in bytes. */
+  readonly bufferSize: number;
+  /** How many buffers were handed out and not released. */
+  readonly lent: number;
+  /**
+   * Takes a buffer back.
+   *
+   * @throws TypeError `ERR_INVALID_ARG_VALUE` for one that is not lent, or not any more
+   */
+  release(buffer: Uint8Array): void;
+}
+
+/** The pool of this thread. */
+export const pool: Pool;
 
 /** How often the sockets of this thread did each thing that costs time, since they began. */
 export interface Counters {

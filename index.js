@@ -1,5 +1,5 @@
 'use strict';
 
-const { Connection, Server, connect, counters, createServer } = require('./lib/net/index.js');
+const { Connection, Server, connect, counters, createServer, pool } = require('./lib/net/index.js');
 
-module.exports = { Connection, Server, connect, counters, createServer };
+module.exports = { Connection, Server, connect, counters, createServer, pool };

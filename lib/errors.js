@@ -182,6 +182,13 @@ function emptyRead() {
   return invalidArgValue('buffer', 'must have room for at least one byte. It is empty or detached');
 }
 
+function notLent() {
+  return invalidArgValue(
+    'buffer',
+    'must be a buffer that a read of the pool brought, and that was not released since',
+  );
+}
+
 function writeAfterEnd() {
   return coded(Error, 'ERR_STREAM_WRITE_AFTER_END', 'write after end');
 }
@@ -304,6 +311,7 @@ module.exports = {
   invalidArgValue,
   noAddon,
   notFound,
+  notLent,
   otherAddon,
   outOfRange,
   readPending,

@@ -252,6 +252,20 @@ holds<
 >();
 holds<Same<ServerEvents['connection'], [connection: Connection]>>();
 
+// The pool.
+
+connection.read(oxwire.pool, (error, given, bytesRead) => {
+  holds<Same<typeof given, Buffer | null>>();
+  if (given) oxwire.pool.release(given);
+  void [error, bytesRead];
+});
+connection.write(buffer, 5, { release: true }, () => {});
+connection.write(buffer, null, { release: true });
+// @ts-expect-error a string has no buffer to release
+connection.write('text', 'utf8', { release: true });
+const sizes: number[] = [oxwire.pool.bufferSize, oxwire.pool.lent];
+void sizes;
+
 // Counters.
 
 const counts: Counters = counters();
@@ -264,7 +278,10 @@ void counts.reads;
 // All of it by one name.
 
 holds<
-  Same<keyof typeof oxwire, 'Connection' | 'Server' | 'connect' | 'counters' | 'createServer'>
+  Same<
+    keyof typeof oxwire,
+    'Connection' | 'Server' | 'connect' | 'counters' | 'createServer' | 'pool'
+  >
 >();
 oxwire.createServer((connection: oxwire.Connection) => connection.unref());
 void [servers, family, port, flags, emitter, text, all];

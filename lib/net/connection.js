@@ -10,6 +10,7 @@ const options = require('./options.js');
 const reactor = require('./reactor.js');
 const reading = require('./reading.js');
 const states = require('./states.js');
+const { pool } = require('./pool.js');
 const validate = require('./validate.js');
 const writing = require('./writing.js');
 const { pipe } = require('./pipe.js');
@@ -169,13 +170,14 @@ class Connection extends Handle {
   }
 
   /**
-   * Reads what has arrived into `buffer`: at least one byte, or 0 at the end.
+   * Reads what has arrived into `buffer`, or into one of the pool: at least one byte, or 0 at the
+   * end.
    *
-   * @param {Uint8Array} buffer
-   * @param {(error: Error | null, buffer: Uint8Array, bytesRead: number) => void} callback
+   * @param {any} buffer
+   * @param {(error: Error | null, buffer: any, bytesRead: number) => void} callback
    */
   read(buffer, callback) {
-    const size = validate.buffer('buffer', buffer);
+    const size = buffer === pool ? pool.bufferSize : validate.buffer('buffer', buffer);
     validate.callback(callback);
     reading.read(this, buffer, size, callback);
   }
@@ -185,15 +187,15 @@ class Connection extends Handle {
    *
    * @param {Uint8Array | string} data
    * @param {any} [length] a number of bytes; for a string its encoding
+   * @param {any} [given] options
    * @param {any} [callback]
    * @returns {boolean} whether one may write on: false where the event `drain` should be awaited
    */
-  write(data, length, callback) {
-    if (typeof length === 'function') {
-      callback = length;
-      length = undefined;
-    }
+  write(data, length, given, callback) {
+    if (typeof length === 'function') [length, callback] = [undefined, length];
+    else if (typeof given === 'function') [given, callback] = [undefined, given];
     const done = validate.optionalCallback(callback);
+    const releases = given !== undefined && given !== null && validate.release(given, data);
     if (typeof data === 'string') {
       const bytes = Buffer.from(data, validate.encoding(length));
       writing.write(this, bytes, bytes.length, data, bytes.length, done);
@@ -203,6 +205,7 @@ class Connection extends Handle {
     if (length === undefined || length === null) length = size;
     else validate.length('length', length, size);
     writing.write(this, data, length, data, length, done);
+    if (releases) writing.releaseOnceSent(this, data);
     return !this._needsDrain;
   }
 

@@ -5,6 +5,7 @@ const Server = require('./server.js');
 const options = require('./options.js');
 const reactor = require('./reactor.js');
 const stage = require('./stage.js');
+const { pool } = require('./pool.js');
 const validate = require('./validate.js');
 
 /**
@@ -37,4 +38,4 @@ function counters() {
   return { ...reactor.counters(), bytesCopied: stage.bytesCopied() };
 }
 
-module.exports = { Connection, Server, connect, counters, createServer };
+module.exports = { Connection, Server, connect, counters, createServer, pool };

@@ -9,6 +9,7 @@ const native = require('../native.js');
 const errors = require('../errors.js');
 const asyncContext = require('./async-context.js');
 const driver = require('./driver.js');
+const { pool } = require('./pool.js');
 const { END, PIPE, Queue, STEP, release } = require('./request.js');
 
 /**
@@ -276,6 +277,7 @@ function run(request) {
     return;
   }
   const { buffer, length } = request;
+  if (request.releases) pool.release(request.data);
   release(request);
   if (callback === null) return;
   if (kind < END || kind === PIPE) asyncContext.callback3(context, callback, error, buffer, length);

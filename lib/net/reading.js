@@ -6,6 +6,7 @@ const asyncContext = require('./async-context.js');
 const closing = require('./closing.js');
 const idle = require('./idle.js');
 const reactor = require('./reactor.js');
+const { pool } = require('./pool.js');
 const states = require('./states.js');
 const { READ, acquire, release } = require('./request.js');
 
@@ -23,13 +24,14 @@ const LINGER = 60_000;
  * Queues a read.
  *
  * @param {Connection} connection
- * @param {Uint8Array} buffer
+ * @param {Uint8Array | import('./pool.js').Pool} buffer
  * @param {number} size its size
  * @param {Function} callback
  */
 function read(connection, buffer, size, callback) {
   const request = acquire(READ, connection, callback, asyncContext.capture());
-  request.buffer = request.data = buffer;
+  request.data = buffer;
+  request.buffer = buffer === pool ? null : buffer;
   request.left = size;
   if (connection.ended) {
     reactor.complete(request);
@@ -58,12 +60,13 @@ function read(connection, buffer, size, callback) {
  */
 function receive(connection) {
   const request = /** @type {Request} */ (connection._reads.head);
-  const buffer = request.data;
-  if (buffer.length === 0) {
+  const isPooled = request.data === pool;
+  if (!isPooled && request.data.length === 0) {
     receiveNothing(connection);
     return;
   }
   if (!connection._ready) return;
+  const buffer = isPooled ? pool.take() : request.data;
   const count = reactor.open().recv(connection._nativeId, buffer);
   if (count > 0) {
     connection._bytesRead += count;
@@ -74,8 +77,12 @@ function receive(connection) {
     const { callback, context, buffer: given } = request;
     takeRead(connection);
     release(request);
-    asyncContext.callback3(context, /** @type {Function} */ (callback), null, given, count);
-  } else if (count === native.BUFFER_GONE) {
+    const filled = isPooled ? buffer : given;
+    asyncContext.callback3(context, /** @type {Function} */ (callback), null, filled, count);
+    return;
+  }
+  if (isPooled) pool.release(buffer);
+  if (count === native.BUFFER_GONE) {
     fail(connection, errors.bufferGone());
   } else if (count === native.EAGAIN && connection._failure === null) {
     connection._ready = false;

@@ -5,6 +5,7 @@
 const { isUint8Array } = require('util/types');
 const errors = require('../errors.js');
 const { sizeOf } = require('./bytes.js');
+const { pool } = require('./pool.js');
 
 /** The longest time that a timer takes, in milliseconds, and the largest integer of the system. */
 const MAX_TIME = 2 ** 31 - 1;
@@ -177,6 +178,19 @@ function signal(value) {
   }
 }
 
+/**
+ * The options of a write: whether its buffer goes back to the pool.
+ *
+ * @param {unknown} value
+ * @param {unknown} data
+ */
+function release(value, data) {
+  options(value);
+  const { release } = /** @type {{ release?: unknown }} */ (value);
+  if (release && !pool.isLent(data)) throw errors.notLent();
+  return Boolean(release);
+}
+
 /** @param {unknown} value */
 function options(value) {
   if (value !== undefined && value !== null && typeof value !== 'object') {
@@ -195,6 +209,7 @@ module.exports = {
   optionalCallback,
   options,
   port,
+  release,
   signal,
   slices,
   string,

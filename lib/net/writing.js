@@ -10,6 +10,7 @@ const closing = require('./closing.js');
 const idle = require('./idle.js');
 const reactor = require('./reactor.js');
 const stage = require('./stage.js');
+const { pool } = require('./pool.js');
 const states = require('./states.js');
 const { WRITE, acquire } = require('./request.js');
 
@@ -388,6 +389,18 @@ function shutdownIfDrained(connection) {
 }
 
 /**
+ * The buffer of the latest write goes back to the pool: now, where its bytes are out of it.
+ *
+ * @param {Connection} connection
+ * @param {Uint8Array} data
+ */
+function releaseOnceSent(connection, data) {
+  const last = connection._writes.tail;
+  if (last !== null && last.data === data && last.left > 0) last.releases = true;
+  else pool.release(data);
+}
+
+/**
  * How many bytes of a connection are staged.
  *
  * @param {Connection} connection
@@ -402,6 +415,7 @@ module.exports = {
   HIGH_WATER_MARK,
   drain,
   flushOwn,
+  releaseOnceSent,
   shutdownIfDrained,
   stagedLength,
   write,

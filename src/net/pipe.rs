@@ -80,6 +80,8 @@ pub enum Call {
 }
 
 type Outcome = Result<(), (Call, io::Error)>;
+/// How many bytes a receive brought, and those of them that could not be sent at once.
+type Passed = Result<(usize, Vec<u8>), (Call, io::Error)>;
 
 impl Pipe {
     /// Begins to move what comes from `first` to `second` and back; without `second`, from `first`
@@ -193,14 +195,8 @@ impl Way {
         }
     }
 
-    /// Receives once and sends what can be sent at once. How much came, and the rest of it; `None`
-    /// where nothing came.
-    fn pass(
-        &self,
-        from: &TcpStream,
-        to: &TcpStream,
-        buffer: &mut [u8],
-    ) -> Option<Result<(usize, Vec<u8>), (Call, io::Error)>> {
+    /// Receives once and sends what can be sent at once. `None` where nothing came.
+    fn pass(&self, from: &TcpStream, to: &TcpStream, buffer: &mut [u8]) -> Option<Passed> {
         let received = match from.try_read(buffer) {
             Ok(count) => buffer.get(..count).unwrap_or_default(),
             Err(error) if would_block(&error) => return None,
