@@ -74,6 +74,21 @@ test("the README's figures are those that were measured", () => {
   assert.strictEqual(compact(readme), compact(withFigures(readme)));
 });
 
+test('the soak example finds that nothing grows, and a descriptor that does', (t) => {
+  const soak = path.join(ROOT, 'examples/soak.js');
+  const run = (/** @type {string[]} */ ...flags) =>
+    spawnSync(process.execPath, [...flags, soak, '--seconds', '1'], { timeout: 60_000 });
+  const clean = run();
+  assert.strictEqual(clean.status, 0, `${clean.stdout}${clean.stderr}`);
+  assert.match(String(clean.stdout), /Nothing grew/);
+
+  const leak = path.join(temporaryFolder(t), 'leak.js');
+  fs.writeFileSync(leak, `setInterval(() => require('fs').openSync('${leak}'), 200).unref();`);
+  const leaking = run('--require', leak);
+  assert.strictEqual(leaking.status, 1, `${leaking.stdout}${leaking.stderr}`);
+  assert.match(String(leaking.stdout), /descriptors .* GREW/);
+});
+
 test('the echo example checks every byte and sums up', () => {
   const file = path.join(ROOT, 'examples/echo.js');
   const arguments_ = [file, '--seconds', '1'];
