@@ -56,7 +56,12 @@ impl Watcher {
         let waker = reactor.waker()?;
         let shared = Arc::new(Shared::default());
         let theirs = Arc::clone(&shared);
-        runtime()?.spawn_blocking(move || theirs.run(poller, notify));
+        // Without it the thread would not see that it was used: a closed descriptor tells nothing.
+        let kept = Arc::clone(&waker);
+        runtime()?.spawn_blocking(move || {
+            theirs.run(poller, notify);
+            drop(kept);
+        });
         Ok(Self { shared, waker })
     }
 
@@ -163,12 +168,14 @@ mod tests {
     }
 
     #[test]
-    fn it_ends_when_it_is_dropped() {
-        let (mut reactor, poller) = Reactor::new().unwrap();
-        let (notices, heard) = channel::<()>();
-        let watcher = Watcher::start(&mut reactor, poller, move || notices.send(()).unwrap());
-        drop(watcher.unwrap());
-        // The thread gives up its end of the channel.
-        assert_eq!(heard.recv_timeout(LIMIT), Err(RecvTimeoutError::Disconnected));
+    fn it_ends_when_it_is_dropped_with_the_reactor() {
+        for _ in 0..200 {
+            let (mut reactor, poller) = Reactor::new().unwrap();
+            let (notices, heard) = channel::<()>();
+            let watcher = Watcher::start(&mut reactor, poller, move || notices.send(()).unwrap());
+            drop((watcher.unwrap(), reactor));
+            // The thread gives up its end of the channel.
+            assert_eq!(heard.recv_timeout(LIMIT), Err(RecvTimeoutError::Disconnected));
+        }
     }
 }
