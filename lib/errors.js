@@ -41,6 +41,41 @@ function system(errno, syscall, address, port) {
 }
 
 /**
+ * The number of a system's error, negative. (`os.constants` has other ones on Windows.)
+ *
+ * @param {string} code
+ * @returns {number}
+ */
+function numberOf(code) {
+  for (const [errno, [name]] of getSystemErrorMap()) if (name === code) return errno;
+  throw new Error(`There is no error ${code} here`);
+}
+
+/**
+ * What a read is told when a write, or the end of our side, has met the failure of a connection.
+ *
+ * @param {Error} error
+ * @returns {Error}
+ */
+function ofRead(error) {
+  const { code, errno, syscall } = /** @type {CodedError} */ (error);
+  if (syscall !== 'write' && syscall !== 'shutdown') return error;
+  // That a pipe is broken is news for the one who writes.
+  return system(code === 'EPIPE' ? numberOf('ECONNRESET') : Number(errno), 'read');
+}
+
+/**
+ * What the end of our side is told.
+ *
+ * @param {number} errno
+ */
+function ofShutdown(errno) {
+  const error = system(errno, 'shutdown');
+  // A connection that was reset is none any more; that it was one is known.
+  return error.code === 'ENOTCONN' ? system(numberOf('ECONNRESET'), 'shutdown') : error;
+}
+
+/**
  * The error of a system call on the memory of a caller.
  *
  * @param {number} code negative: -errno or BUFFER_GONE
@@ -312,6 +347,9 @@ module.exports = {
   noAddon,
   notFound,
   notLent,
+  numberOf,
+  ofRead,
+  ofShutdown,
   otherAddon,
   outOfRange,
   readPending,

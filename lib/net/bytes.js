@@ -25,6 +25,20 @@ function sizeOf(view) {
 }
 
 /**
+ * Whether the memory of a view that has no bytes was taken away: then it is not an empty one.
+ *
+ * @param {Uint8Array} view
+ */
+function isGone(view) {
+  try {
+    typedArray.at.call(view, 0); // It refuses a view that is detached or out of bounds.
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+/**
  * `count` bytes of a view, from `start` on.
  *
  * @param {Uint8Array} view
@@ -36,4 +50,4 @@ function part(view, start, count) {
   return new Uint8Array(bufferOf.call(view), offsetOf.call(view) + start, count);
 }
 
-module.exports = { part, sizeOf };
+module.exports = { isGone, part, sizeOf };

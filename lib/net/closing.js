@@ -39,11 +39,15 @@ function teardown(connection, error) {
     connection._needsDrain = false;
   } else {
     endWriting(connection, error);
-    giveError(connection, connection._reads, error ?? errors.socketClosed());
+    giveError(
+      connection,
+      connection._reads,
+      error === null ? errors.socketClosed() : errors.ofRead(error),
+    );
   }
   connection._closeNative();
   connection._letGoAll();
-  step(connection, states.CLOSE, connection._failureHeard ? null : error);
+  step(connection, states.CLOSE, error);
 }
 
 /**
@@ -107,9 +111,9 @@ function connectFailed(connection, error) {
  * The step CLOSE.
  *
  * @param {Connection} connection
- * @param {Error | null} unheard an error that no callback took
+ * @param {Error | null} error why, which is an event if no callback takes it
  */
-function closed(connection, unheard) {
+function closed(connection, error) {
   connection.closed = true;
   connection._phase = states.CLOSED;
   connection._server?._removeConnection(connection);
@@ -117,7 +121,9 @@ function closed(connection, unheard) {
   const last = new Queue();
   last.append(connection._closes);
   last.append(connection._reads);
-  if (unheard !== null) last.push(acquireStep(connection, states.UNHEARD_ERROR, unheard));
+  if (error !== null && !connection._failureHeard) {
+    last.push(acquireStep(connection, states.UNHEARD_ERROR, error));
+  }
   last.push(acquireStep(connection, states.CLOSE_EVENT, null));
   // In a round of their own: what was called before now is told before `close`.
   reactor.completeAll(last);

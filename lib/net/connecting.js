@@ -3,7 +3,6 @@
 // The way to a connection: the addresses of a host are tried one after another.
 
 const { getDefaultAutoSelectFamilyAttemptTimeout, isIPv6 } = require('net');
-const { constants } = require('os');
 const errors = require('../errors.js');
 const native = require('../native.js');
 const asyncContext = require('./async-context.js');
@@ -67,7 +66,6 @@ class Connecting {
     idle.refresh(connection);
     writing.drain(connection);
     if (connection._resets) connection.destroy();
-    else if (connection._closeOnceConnected) connection.close();
     else if (connection._reads.head !== null) reactor.list(connection);
     asyncContext.emit(connection._asyncContext, connection, 'connect');
   }
@@ -101,7 +99,7 @@ class Connecting {
   _giveTime() {
     if (this._next === this._addresses.length) return;
     const time = getDefaultAutoSelectFamilyAttemptTimeout();
-    this._timer = setTimeout(() => this._failed(-constants.errno.ETIMEDOUT), time);
+    this._timer = setTimeout(() => this._failed(errors.numberOf('ETIMEDOUT')), time);
     this._timer.unref(); // The connection keeps the process alive, or does not.
   }
 

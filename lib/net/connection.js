@@ -12,6 +12,7 @@ const reading = require('./reading.js');
 const states = require('./states.js');
 const { pool } = require('./pool.js');
 const validate = require('./validate.js');
+const { isGone } = require('./bytes.js');
 const writing = require('./writing.js');
 const { pipe } = require('./pipe.js');
 const { Abortion, closeOf } = require('./lifetime.js');
@@ -32,6 +33,9 @@ class Connection extends Handle {
   /** @param {import('./server.js') | null} [server] the server that accepted it */
   constructor(server = null) {
     super();
+    if (server !== null && typeof server?._removeConnection !== 'function') {
+      throw errors.invalidArgType('server', 'an instance of Server', server);
+    }
     this.closed = false;
     this.finished = false;
     this.ended = false;
@@ -90,7 +94,8 @@ class Connection extends Handle {
     this._writesOften = false;
 
     this._closes = new Queue();
-    this._closeOnceConnected = false;
+    /** Whether it closes as soon as it is connected and what was written has left. */
+    this._closesOnceDrained = false;
     /** Runs out when nobody reads what came before the peer's end. */
     /** @type {NodeJS.Timeout | undefined} */
     this._linger = undefined;
@@ -202,6 +207,10 @@ class Connection extends Handle {
       return !this._needsDrain;
     }
     const size = validate.buffer('data', data, DATA);
+    if (size === 0 && isGone(data)) {
+      writing.writeGone(this, data, 0, done);
+      return !this._needsDrain;
+    }
     if (length === undefined || length === null) length = size;
     else validate.length('length', length, size);
     writing.write(this, data, length, data, length, done);
@@ -225,7 +234,8 @@ class Connection extends Handle {
     }
     const done = validate.optionalCallback(callback);
     const own = validate.slices(buffers, lengths);
-    writing.writev(this, own, buffers, lengths ?? own.lengths, done);
+    if (own.gone) writing.writeGone(this, buffers, lengths ?? own.lengths, done);
+    else writing.writev(this, own, buffers, lengths ?? own.lengths, done);
     return !this._needsDrain;
   }
 
@@ -243,7 +253,7 @@ class Connection extends Handle {
       reactor.complete(request);
       return this;
     }
-    if (this._phase > states.OPEN || this._closeOnceConnected || this.finished) {
+    if (this._phase > states.OPEN || this._closesOnceDrained || this.finished) {
       if (request === null) return this;
       request.error = this.finished ? null : errors.socketClosed();
       reactor.complete(request);
@@ -269,9 +279,10 @@ class Connection extends Handle {
       if (this._phase === states.CLOSED) reactor.complete(request);
       else this._closes.push(request);
     }
-    if (this._phase === states.CONNECTING && (this._writes.head !== null || this._ending)) {
-      // What was written before leaves first, as soon as there is a connection.
-      this._closeOnceConnected = true;
+    const isBefore = this.connecting && (this._writes.head !== null || this._ending);
+    if (isBefore || (this._closesOnceDrained && this._writes.head !== null)) {
+      // What was written before the connection stands leaves first.
+      this._closesOnceDrained = true;
       return;
     }
     writing.flushOwn(this);
@@ -477,7 +488,7 @@ class Connection extends Handle {
         break;
       case states.CONNECT_ERROR:
         // Whoever has closed it already need not listen any more.
-        if (this._closeOnceConnected) closing.emitUnheard(this, /** @type {Error} */ (error));
+        if (this._closesOnceDrained) closing.emitUnheard(this, /** @type {Error} */ (error));
         else asyncContext.emit(this._asyncContext, this, 'error', error);
         break;
       case states.UNHEARD_ERROR:

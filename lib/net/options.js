@@ -100,7 +100,7 @@ function listenSettings(options) {
   if (host) validate.string('host', host);
   validate.signal(signal);
   return {
-    port: validate.port(port || 0),
+    port: validate.port(port ?? 0),
     host: /** @type {string} */ (host || ANY),
     backlog: backlog ? validate.backlog(backlog) : BACKLOG,
     ipv6Only: Boolean(options.ipv6Only),

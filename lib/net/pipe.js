@@ -155,7 +155,7 @@ function isClear(connection) {
   return (
     connection._phase === states.PIPED &&
     connection._writes.head === null &&
-    !connection._closeOnceConnected
+    !connection._closesOnceDrained
   );
 }
 
@@ -170,7 +170,7 @@ function whyNot(connection) {
   if (connection._reads.head !== null) return errors.readPending();
   if (connection._ending) return errors.writeAfterEnd();
   const lives = connection.connecting || connection._phase === states.OPEN;
-  return lives && !connection._closeOnceConnected ? null : errors.socketClosed();
+  return lives && !connection._closesOnceDrained ? null : errors.socketClosed();
 }
 
 /**

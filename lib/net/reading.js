@@ -7,6 +7,7 @@ const closing = require('./closing.js');
 const idle = require('./idle.js');
 const reactor = require('./reactor.js');
 const { pool } = require('./pool.js');
+const { sizeOf } = require('./bytes.js');
 const states = require('./states.js');
 const { READ, acquire, release } = require('./request.js');
 
@@ -38,8 +39,10 @@ function read(connection, buffer, size, callback) {
   } else if (connection._pipe !== null) {
     request.error = errors.inPipe();
     reactor.complete(request);
-  } else if (connection._phase > states.OPEN || connection._closeOnceConnected) {
-    request.error = connection._failure ?? errors.socketClosed();
+  } else if (connection._phase > states.OPEN || connection._closesOnceDrained) {
+    const failure = connection._failure;
+    if (failure !== null) connection._failureHeard = true;
+    request.error = failure === null ? errors.socketClosed() : errors.ofRead(failure);
     // Behind those that are to be told of the close.
     if (connection._phase === states.CLOSED) reactor.complete(request);
     else connection._reads.push(request);
@@ -61,7 +64,7 @@ function read(connection, buffer, size, callback) {
 function receive(connection) {
   const request = /** @type {Request} */ (connection._reads.head);
   const isPooled = request.data === pool;
-  if (!isPooled && request.data.length === 0) {
+  if (!isPooled && sizeOf(request.data) === 0) {
     receiveNothing(connection);
     return;
   }
@@ -73,7 +76,7 @@ function receive(connection) {
     idle.refresh(connection);
     // After a short read the kernel has no more and will tell when it has. After a hang-up it tells
     // nothing any more.
-    if (count < buffer.length && !connection._hungUp) connection._ready = false;
+    if (count < sizeOf(buffer) && !connection._hungUp) connection._ready = false;
     const { callback, context, buffer: given } = request;
     takeRead(connection);
     release(request);
@@ -104,7 +107,8 @@ function endReading(connection, code) {
     return;
   }
   const isOwn = code < 0 && code !== native.EAGAIN;
-  const error = isOwn ? errors.system(code, 'read') : connection._failure;
+  const failure = connection._failure;
+  const error = isOwn ? errors.system(code, 'read') : failure && errors.ofRead(failure);
   const request = connection._reads.shift();
   connection._failureHeard = true;
   closing.teardown(connection, error);

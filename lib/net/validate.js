@@ -4,7 +4,7 @@
 
 const { isUint8Array } = require('util/types');
 const errors = require('../errors.js');
-const { sizeOf } = require('./bytes.js');
+const { isGone, sizeOf } = require('./bytes.js');
 const { pool } = require('./pool.js');
 
 /** The longest time that a timer takes, in milliseconds, and the largest integer of the system. */
@@ -64,7 +64,8 @@ function length(name, value, size) {
  *
  * @param {unknown} buffers
  * @param {unknown} lengths by default those of the buffers
- * @returns {{ buffers: Uint8Array[], lengths: number[], total: number }}
+ * @returns {{ buffers: Uint8Array[], lengths: number[], total: number, gone: boolean }} `gone` is
+ *   whether the memory of one was taken away
  */
 function slices(buffers, lengths) {
   if (!Array.isArray(buffers)) {
@@ -73,13 +74,22 @@ function slices(buffers, lengths) {
   if (lengths !== undefined && lengths !== null && !Array.isArray(lengths)) {
     throw errors.invalidArgType('lengths', 'an array of numbers', lengths);
   }
-  const own = { buffers: [...buffers], lengths: lengths ? [...lengths] : [], total: 0 };
+  const own = {
+    buffers: [...buffers],
+    lengths: lengths ? [...lengths] : [],
+    total: 0,
+    gone: false,
+  };
   if (lengths && own.lengths.length !== own.buffers.length) {
     const count = `${own.buffers.length} buffers. Received ${own.lengths.length}`;
     throw errors.invalidArgValue('lengths', `must have one length for each of the ${count}`);
   }
   for (let i = 0; i < own.buffers.length; i++) {
     const size = buffer(`buffers[${i}]`, own.buffers[i]);
+    if (size === 0 && isGone(own.buffers[i])) {
+      own.gone = true;
+      continue;
+    }
     if (lengths) length(`lengths[${i}]`, own.lengths[i], size);
     else own.lengths.push(size);
     own.total += own.lengths[i];

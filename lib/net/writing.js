@@ -72,6 +72,21 @@ function writev(connection, parts, given, told, callback) {
 }
 
 /**
+ * A write whose memory was taken away before it: it fails in its turn.
+ *
+ * @param {Connection} connection
+ * @param {unknown} given
+ * @param {number | number[]} told
+ * @param {Function | null} callback
+ */
+function writeGone(connection, given, told, callback) {
+  const request = makeRequest(connection, null, 0, given, told, callback);
+  request.error = errors.bufferGone();
+  if (callback === null) closing.step(connection, states.UNHEARD_ERROR, request.error);
+  writeLater(connection, request);
+}
+
+/**
  * Whether a write may go out now: connected, not ended, and nothing waits.
  *
  * @param {Connection} connection
@@ -134,6 +149,7 @@ function writeLater(connection, request) {
   } else if (request.left > 0 || !isClear(connection)) {
     wait(connection, request);
   } else if (stage.currentOwner() === connection) {
+    request.start = stage.length();
     stage.requests.push(request);
   } else {
     reactor.complete(request);
@@ -161,7 +177,7 @@ function wait(connection, request) {
 function whyRefused(connection) {
   if (connection._failure !== null) return connection._failure;
   if (connection._pipe !== null) return errors.inPipe();
-  if (connection._phase > states.OPEN || connection._closeOnceConnected) {
+  if (connection._phase > states.OPEN || connection._closesOnceDrained) {
     return errors.streamDestroyed('write');
   }
   return connection._ending ? errors.writeAfterEnd() : null;
@@ -177,6 +193,7 @@ function whyRefused(connection) {
 function refuse(connection, request, error) {
   request.error = error;
   request.left = 0;
+  if (request.callback !== null && error === connection._failure) connection._failureHeard = true;
   if (request.callback === null && connection._phase < states.CLOSING) {
     closing.step(connection, states.UNHEARD_ERROR, error);
   }
@@ -200,7 +217,9 @@ function addToStage(connection, data, count, given, told, callback) {
   stage.add(connection, data, 0, count);
   reactor.schedule(connection);
   if (callback === null) return;
-  stage.requests.push(makeRequest(connection, data, 0, given, told, callback));
+  const request = makeRequest(connection, data, 0, given, told, callback);
+  request.start = stage.length(); // Where its bytes end in the stage.
+  stage.requests.push(request);
 }
 
 /**
@@ -243,16 +262,41 @@ function flush() {
     reactor.completeAll(stage.requests);
     return;
   }
-  // What is left is copied, and the requests wait behind it.
-  const rest = acquire(WRITE, connection, null, null);
-  rest.data = stage.copy(Math.max(sent, 0), length);
-  rest.left = rest.data.length;
-  wait(connection, rest);
-  for (let request = stage.requests.head; request !== null; request = request.next) {
-    connection._hold();
+  keepRest(connection, Math.max(sent, 0), length);
+  if (sent < 0) afterSend(connection, /** @type {Request} */ (connection._writes.head), sent);
+}
+
+/**
+ * The kernel has not taken all that was staged. The rest is copied and waits, each request with its
+ * part; those whose bytes were taken are done.
+ *
+ * @param {Connection} connection
+ * @param {number} sent
+ * @param {number} length
+ */
+function keepRest(connection, sent, length) {
+  const rest = stage.copy(sent, length);
+  const { requests } = stage;
+  let at = sent;
+  while (requests.head !== null) {
+    const request = requests.shift();
+    const end = request.start;
+    request.start = 0;
+    if (end <= sent && connection._writes.head === null) {
+      reactor.complete(request);
+      continue;
+    }
+    request.data = rest.subarray(at - sent, Math.max(at, end) - sent);
+    request.left = request.data.length;
+    at = Math.max(at, end);
+    wait(connection, request);
   }
-  connection._writes.append(stage.requests);
-  if (sent < 0) afterSend(connection, rest, sent);
+  if (at === length) return;
+  // Nobody waits to be told of the last ones.
+  const last = acquire(WRITE, connection, null, null);
+  last.data = rest.subarray(at - sent);
+  last.left = last.data.length;
+  wait(connection, last);
 }
 
 /**
@@ -326,6 +370,7 @@ function drain(connection) {
   }
   if (connection._pipe !== null) connection._pipe.advance();
   shutdownIfDrained(connection);
+  if (connection._closesOnceDrained && connection._writes.head === null) connection.close();
 }
 
 /**
@@ -341,7 +386,7 @@ function sendWaiting(connection, request) {
 
 /** @param {Request} request */
 function isSmall(request) {
-  return request.lengths === null && request.left <= SMALL;
+  return request.lengths === null && request.left > 0 && request.left <= SMALL;
 }
 
 /**
@@ -385,7 +430,7 @@ function shutdownIfDrained(connection) {
   connection._shut = true;
   connection._letGo();
   const result = reactor.open().shutdown(connection._nativeId);
-  closing.step(connection, states.FINISH, result < 0 ? errors.system(result, 'shutdown') : null);
+  closing.step(connection, states.FINISH, result < 0 ? errors.ofShutdown(result) : null);
 }
 
 /**
@@ -419,5 +464,6 @@ module.exports = {
   shutdownIfDrained,
   stagedLength,
   write,
+  writeGone,
   writev,
 };
