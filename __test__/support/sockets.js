@@ -6,12 +6,12 @@ const net = require('net');
 const { once } = require('events');
 const oxwire = require('../..');
 
-/** @typedef {import('node:test').TestContext} Test */
+/** What is to be closed when a test ends. @typedef {{ after: (end: () => unknown) => void }} Scope */
 
 /**
  * A server that listens.
  *
- * @param {Test} t
+ * @param {Scope} t
  * @param {import('../..').ServerOptions | null} [options]
  * @param {string} [address]
  */
@@ -29,7 +29,7 @@ async function listen(t, options = null, address = '127.0.0.1') {
 /**
  * Two ends of a connection, both of oxwire: `client` connected to `server`, which accepted `peer`.
  *
- * @param {Test} t
+ * @param {Scope} t
  * @param {import('../..').ServerOptions} [options] for both ends
  */
 async function pair(t, options = {}) {
@@ -43,7 +43,7 @@ async function pair(t, options = {}) {
 /**
  * A connection of oxwire and, at its other end, a socket of node:net.
  *
- * @param {Test} t
+ * @param {Scope} t
  * @param {import('../..').ServerOptions} [options]
  */
 async function pairWithNode(t, options = {}) {
