@@ -1,0 +1,168 @@
+'use strict';
+
+// A process that has no descriptors left.
+
+const assert = require('assert');
+const net = require('net');
+const { test } = require('node:test');
+const { run } = require('../support/program');
+const { leavesNothing } = require('../support/watch');
+
+/** How many a program may have is set by a shell. */
+const skip = process.platform !== 'linux';
+
+/** Uses all descriptors up; `release` gives them back. */
+const EXHAUST = `
+  const fs = require('fs');
+  let held = [];
+  const exhaust = () => {
+    try { for (;;) held.push(fs.openSync('/dev/null')); } catch {}
+  };
+  const release = () => {
+    for (const file of held) fs.closeSync(file);
+    held = [];
+  };
+  const log = [];
+  process.on('exit', () => console.log(log.join('\\n')));
+  setTimeout(() => {}, 0); // Whatever it opens, is open.
+`;
+
+/** @param {string} program @param {string[]} expected */
+async function withoutDescriptors(program, expected) {
+  const result = await run(EXHAUST + program, { descriptors: 100 });
+  assert.deepStrictEqual(
+    { ...result, stdout: result.stdout.trim().split('\n') },
+    { status: 0, signal: null, stderr: '', stdout: expected },
+  );
+}
+
+test('listening without descriptors is an error, and goes later', { skip }, () =>
+  withoutDescriptors(
+    `
+    oxwire.counters(); // Opens the reactor.
+    exhaust();
+    const server = oxwire.createServer();
+    server.on('listening', () => { log.push('listening'); server.close(); });
+    server.on('close', () => log.push('close'));
+    server.listen(0, '127.0.0.1');
+    server.on('error', (error) => {
+      log.push(error.syscall + ' ' + error.code);
+      release();
+      server.listen(0, '127.0.0.1');
+    });`,
+    ['listen EMFILE', 'listening', 'close'],
+  ),
+);
+
+test(
+  'where there is no descriptor for the reactor, connect and listen throw, and go later',
+  { skip },
+  () =>
+    withoutDescriptors(
+      `
+    const server = oxwire.createServer();
+    const attempt = (body) => {
+      try { body(); log.push('not thrown'); } catch (error) { log.push('thrown ' + error.code); }
+    };
+    exhaust();
+    attempt(() => oxwire.connect(1));
+    attempt(() => server.listen(0, assertNot));
+    function assertNot() { log.push('listening, though it threw'); }
+    release();
+    server.listen(0, '127.0.0.1', () => {
+      const client = oxwire.connect(server.address().port);
+      client.on('connect', () => { log.push('connect'); client.close(); server.close(); });
+    });`,
+      ['thrown EMFILE', 'thrown EMFILE', 'connect'],
+    ),
+);
+
+test('connecting without descriptors tells each callback once', { skip }, () =>
+  withoutDescriptors(
+    `
+    oxwire.counters();
+    exhaust();
+    const client = oxwire.connect(1);
+    client.on('close', () => log.push('close'));
+    client.on('error', (error) => log.push('error ' + error.message));
+    client.read(Buffer.alloc(1), (error) => log.push('read ' + error.code));
+    client.write('x', (error) => log.push('write ' + error.code));
+    client.end((error) => log.push('end ' + error.code));`,
+    ['read EMFILE', 'write EMFILE', 'end EMFILE', 'error connect EMFILE 127.0.0.1:1', 'close'],
+  ),
+);
+
+/** A server in a process without descriptors, to which connections come from this one. */
+const ACCEPT = (/** @type {string} */ ondrop) => `${EXHAUST}
+  const server = oxwire.createServer((peer) => {
+    log.push('connection');
+    peer.write('served');
+    peer.end();
+  });
+  let drops = 0;
+  server.on('error', (error) => log.push('error ' + error.code));
+  server.on('close', () => log.push('close'));
+  server.on('drop', ({ error }) => {
+    if (++drops === 1) log.push('drop ' + error.code + ' ' + error.syscall);
+    ${ondrop}
+  });
+  process.on('uncaughtException', (error) => log.push('uncaught ' + error.message));
+  const { AsyncLocalStorage } = require('async_hooks');
+  const storage = new AsyncLocalStorage();
+  storage.run('listen', () => server.listen(0, '127.0.0.1', () => {
+    fs.writeSync(1, server.address().port + '\\n');
+    exhaust();
+  }));`;
+
+/** @param {string} ondrop @param {number} count of connections */
+async function dropped(ondrop, count) {
+  const sockets = [];
+  const result = await run(ACCEPT(ondrop), {
+    descriptors: 100,
+    onstart(child) {
+      child.stdout.once('data', (port) => {
+        for (let i = 0; i < count; i++) {
+          const socket = net.connect(Number(port), '127.0.0.1').on('error', () => {});
+          socket.resume();
+          sockets.push(new Promise((resolve) => socket.on('close', resolve)));
+        }
+      });
+    },
+  });
+  await Promise.all(sockets);
+  assert.deepStrictEqual([result.status, result.signal, result.stderr], [0, null, '']);
+  return result.stdout.trim().split('\n').slice(1);
+}
+
+test('a server may be closed while it waits for descriptors', { skip }, () =>
+  leavesNothing(async () => {
+    const log = await dropped('server.close(() => log.push("closed"));', 3);
+    assert.deepStrictEqual(log, ['drop EMFILE accept', 'close', 'closed']);
+  }),
+);
+
+test('a drop listener that throws loses no connection', { skip }, () =>
+  leavesNothing(async () => {
+    const log = await dropped(
+      `setImmediate(release);
+       setTimeout(() => server.close(), 500);
+       throw new Error('in drop');`,
+      3,
+    );
+    assert.deepStrictEqual(log, [
+      'drop EMFILE accept',
+      'uncaught in drop',
+      'connection',
+      'connection',
+      'connection',
+      'close',
+    ]);
+  }),
+);
+
+test('drop runs in the async context of listen', { skip }, () =>
+  leavesNothing(async () => {
+    const log = await dropped(`log.push(storage.getStore()); server.close();`, 2);
+    assert.deepStrictEqual(log, ['drop EMFILE accept', 'listen', 'close']);
+  }),
+);
