@@ -7,7 +7,9 @@ const { spawnSync } = require('child_process');
 const { once } = require('events');
 const { test } = require('node:test');
 const oxwire = require('../..');
+const { LIVES } = require('../support/lives');
 const { closed, freePort, pair, turns } = require('../support/sockets');
+const { Calls, leavesNothing } = require('../support/watch');
 
 test('callbacks run in the async context of the call that passed them', async (t) => {
   const { client, peer } = await pair(t, { allowHalfOpen: true });
@@ -142,4 +144,115 @@ test('the first store of a process is kept, wherever it is entered', () => {
     assert.strictEqual(String(stderr), '');
     assert.strictEqual(String(stdout).trim(), 'store store', where);
   }
+});
+
+test('a store that a callback enters is not seen by one that was begun before any', () => {
+  const script = `
+    const { AsyncLocalStorage } = require('async_hooks');
+    const oxwire = require(${JSON.stringify(path.join(__dirname, '../..'))});
+    const storage = new AsyncLocalStorage();
+    const seen = [];
+    const server = oxwire.createServer();
+    server.listen(0, '127.0.0.1', () => {
+      const client = oxwire.connect(server.address().port);
+      client.on('connect', () => {
+        client.write('1', () => storage.enterWith('entered'));
+        client.write('2', () => seen.push(storage.getStore()));
+        client.end(() => seen.push(storage.getStore()));
+        client.on('finish', () => seen.push(storage.getStore()));
+        client.read(Buffer.alloc(1), () => {
+          seen.push(storage.getStore());
+          server.close();
+        });
+        server.connections[0].end();
+      });
+      server.on('close', () => console.log(seen.length, seen.every((store) => !store)));
+    });`;
+  const { stdout, stderr } = spawnSync(process.execPath, ['-e', script], { timeout: 10_000 });
+  assert.strictEqual(String(stderr), '');
+  assert.strictEqual(String(stdout).trim(), '4 true');
+});
+
+/**
+ * The events of each life, which run in the context of connect or listen, and the store that was
+ * there; a callback has its own name for a store. Before Node 24 what a listener enters is seen by
+ * later listeners of its socket, as it is with those of Node: null is for any store.
+ */
+const EVENTS = {
+  'a whole life': {
+    connection: 'listening',
+    'server close': 'listening',
+    connect: 'listening',
+    // These come after listeners that enter stores.
+    finish: null,
+    end: null,
+    close: null,
+  },
+  'a close with all pending': { finish: undefined, close: undefined },
+  'a reset with all pending': { finish: undefined, close: undefined },
+  'a refused connection': { error: undefined, close: undefined },
+  'an error that is an event': { error: undefined, close: undefined },
+  'a server that fails': { error: 'error' },
+  'a server that is cancelled': { close: 'close callback, not running' },
+};
+
+for (const life of Object.keys(LIVES)) {
+  test(`in ${life}, every callback and event finds its own store, whatever others enter`, () =>
+    leavesNothing(async (t) => {
+      const storage = new AsyncLocalStorage();
+      const seen = {};
+      class StoredCalls extends Calls {
+        /** Enters the store in which the callback is then passed on. */
+        of(name, body) {
+          storage.enterWith(name);
+          return super.of(name, (...args) => {
+            seen[name] = storage.getStore();
+            body?.(...args);
+          });
+        }
+      }
+      const calls = new StoredCalls();
+      const act = (/** @type {string} */ moment) => {
+        if (!(moment in EVENTS[life])) storage.enterWith('a store of somebody else');
+      };
+      await LIVES[life](t, act, calls);
+      await calls.once();
+      for (const [name, store] of Object.entries(seen)) {
+        const expected = name in EVENTS[life] ? EVENTS[life][name] : name;
+        if (expected !== null) assert.strictEqual(store, expected, name);
+      }
+    }));
+}
+
+test('a throw in one context leaves the others as they are', () => {
+  const script = `
+    const { AsyncLocalStorage } = require('async_hooks');
+    const oxwire = require(${JSON.stringify(path.join(__dirname, '../..'))});
+    const storage = new AsyncLocalStorage();
+    const seen = [];
+    process.on('uncaughtException', (error) => seen.push(error.message));
+    const server = oxwire.createServer();
+    server.listen(0, '127.0.0.1', async () => {
+      const client = oxwire.connect(server.address().port);
+      await new Promise((resolve) => client.on('connect', resolve));
+      client.write('1', () => seen.push(storage.getStore() ?? 'none'));
+      storage.run('a', () => client.write('2', () => {
+        seen.push(storage.getStore());
+        storage.enterWith('entered');
+        throw new Error('thrown');
+      }));
+      storage.run('b', () => client.write('3', () => {
+        seen.push(storage.getStore());
+        throw new Error('thrown too');
+      }));
+      client.write('4', () => {
+        seen.push(storage.getStore() ?? 'none');
+        console.log(seen.join());
+        client.close();
+        server.close();
+      });
+    });`;
+  const { stdout, stderr } = spawnSync(process.execPath, ['-e', script], { timeout: 10_000 });
+  assert.strictEqual(String(stderr), '');
+  assert.strictEqual(String(stdout).trim(), 'none,a,thrown,b,thrown too,none');
 });
