@@ -95,6 +95,27 @@ test('nextTicks and microtasks run after the dispatch, not between its callbacks
   await readAll(peer, 3);
 });
 
+test('nor do they run between the callbacks of sockets that are ready together', async (t) => {
+  const pairs = [await pair(t), await pair(t), await pair(t)];
+  const log = [];
+  const all = new Promise((resolve) => {
+    for (const { client } of pairs) {
+      client.read(Buffer.alloc(1), () => {
+        log.push('read');
+        process.nextTick(() => log.push('tick'));
+        queueMicrotask(() => {
+          log.push('microtask');
+          if (log.length === 9) resolve(undefined);
+        });
+      });
+    }
+  });
+  await turns();
+  for (const { peer } of pairs) peer.write('x');
+  await all;
+  assert.deepStrictEqual(log.slice(0, 3), ['read', 'read', 'read']);
+});
+
 test('a callback that throws is one uncaughtException, and the others of the turn run', () => {
   const script = `
     const oxwire = require(${JSON.stringify(path.join(__dirname, '../..'))});
