@@ -263,32 +263,28 @@ test(
     }),
 );
 
-test(
-  'what was written before connect and close leaves, however much it is',
-  { todo: 'what the kernel does not take at once is dropped' },
-  () =>
-    leavesNothing(async (t) => {
-      const server = await listen(t);
-      const client = oxwire.connect(server.address().port);
-      const calls = new Calls();
-      calls.on(client, ['close']);
-      client.write(Buffer.alloc(16 << 20), calls.of('write'));
-      client.close(calls.of('close callback'));
-      const [peer] = await once(server, 'connection');
-      const buffer = Buffer.alloc(65536);
-      let received = 0;
-      await new Promise((resolve) => {
-        peer.read(buffer, function onread(error, _buffer, count) {
-          received += count;
-          if (error || count === 0) resolve(undefined);
-          else peer.read(buffer, onread);
-        });
+test('what was written before connect and close leaves, however much it is', () =>
+  leavesNothing(async (t) => {
+    const server = await listen(t);
+    const client = oxwire.connect(server.address().port);
+    const calls = new Calls();
+    calls.on(client, ['close']);
+    client.write(Buffer.alloc(16 << 20), calls.of('write'));
+    client.close(calls.of('close callback'));
+    const [peer] = await once(server, 'connection');
+    const buffer = Buffer.alloc(65536);
+    let received = 0;
+    await new Promise((resolve) => {
+      peer.read(buffer, function onread(error, _buffer, count) {
+        received += count;
+        if (error || count === 0) resolve(undefined);
+        else peer.read(buffer, onread);
       });
-      await calls.once();
-      assert.strictEqual(received, 16 << 20);
-      assert.deepStrictEqual(calls.log, ['write', 'close callback', 'close']);
-    }),
-);
+    });
+    await calls.once();
+    assert.strictEqual(received, 16 << 20);
+    assert.deepStrictEqual(calls.log, ['write', 'close callback', 'close']);
+  }));
 
 test('the failures of listening are those of node:net, one event each', () =>
   leavesNothing(async (t) => {
@@ -358,18 +354,14 @@ for (const data of ['', 'last words']) {
     }));
 }
 
-test(
-  'a read that fails by a reset is told of a failed read, whatever met the reset first',
-  { todo: 'it is told what a write was: write ECONNRESET' },
-  () =>
-    leavesNothing(async (t) => {
-      const { connection, socket } = await pairWithNode(t);
-      await fill(connection);
-      const pending = read(connection);
-      socket.resetAndDestroy();
-      await assert.rejects(pending, { code: 'ECONNRESET', syscall: 'read' });
-    }),
-);
+test('a read that fails by a reset is told of a failed read, whatever met the reset first', () =>
+  leavesNothing(async (t) => {
+    const { connection, socket } = await pairWithNode(t);
+    await fill(connection);
+    const pending = read(connection);
+    socket.resetAndDestroy();
+    await assert.rejects(pending, { code: 'ECONNRESET', syscall: 'read' });
+  }));
 
 /** A program that takes or gives 32 MiB, and is killed in the midst of it. */
 const PEERS = {

@@ -259,57 +259,45 @@ for (const [state, told] of Object.entries(TOLD)) {
     }));
 }
 
-test(
-  'an end that is the first to meet the reset is told ECONNRESET',
-  { todo: 'it is told ENOTCONN of shutdown' },
-  () =>
-    leavesNothing(async (t) => {
-      const { connection, socket } = await pairWithNode(t, HALF_OPEN);
-      socket.resetAndDestroy();
+test('an end that is the first to meet the reset is told ECONNRESET', () =>
+  leavesNothing(async (t) => {
+    const { connection, socket } = await pairWithNode(t, HALF_OPEN);
+    socket.resetAndDestroy();
+    await turns();
+    const calls = new Calls();
+    calls.on(connection, ['finish', 'close']);
+    connection.end(calls.of('end'));
+    await calls.once();
+    assert.deepStrictEqual(calls.log, ['finish', 'end ECONNRESET', 'close']);
+  }));
+
+test('a Connection that nobody connects closes, whatever was called before', async () => {
+  for (const kind of ['write', 'writeNothing', 'end']) {
+    for (const [name, operation] of Object.entries(OPERATIONS[kind])) {
+      const connection = new oxwire.Connection();
+      const calls = new Calls();
+      calls.on(connection, ['close']);
+      operation(connection, calls.of(name));
+      connection.close(calls.of('close callback'));
       await turns();
-      const calls = new Calls();
-      calls.on(connection, ['finish', 'close']);
-      connection.end(calls.of('end'));
-      await calls.once();
-      assert.deepStrictEqual(calls.log, ['finish', 'end ECONNRESET', 'close']);
-    }),
-);
-
-test(
-  'a Connection that nobody connects closes, whatever was called before',
-  { todo: 'after a write or an end, close waits for the connection for ever' },
-  async () => {
-    for (const kind of ['write', 'writeNothing', 'end']) {
-      for (const [name, operation] of Object.entries(OPERATIONS[kind])) {
-        const connection = new oxwire.Connection();
-        const calls = new Calls();
-        calls.on(connection, ['close']);
-        operation(connection, calls.of(name));
-        connection.close(calls.of('close callback'));
-        await turns();
-        const { log } = calls;
-        connection.destroy();
-        assert.deepStrictEqual(log, [`${name} ${UNCONNECTED}`, 'close callback', 'close']);
-      }
+      const { log } = calls;
+      connection.destroy();
+      assert.deepStrictEqual(log, [`${name} ${UNCONNECTED}`, 'close callback', 'close']);
     }
-  },
-);
+  }
+});
 
-test(
-  'an error of destroy that a callback takes is no event',
-  { todo: 'it is one too where the operation was called after destroy' },
-  () =>
-    leavesNothing(async (t) => {
-      const { client } = await pair(t);
-      const calls = new Calls();
-      calls.on(client, ['close']);
-      client.on('error', () => calls.log.push('error'));
-      client.destroy(new Error('reason'));
-      client.write('x', calls.of('write'));
-      await calls.once();
-      assert.deepStrictEqual(calls.log, ['write reason', 'close']);
-    }),
-);
+test('an error of destroy that a callback takes is no event', () =>
+  leavesNothing(async (t) => {
+    const { client } = await pair(t);
+    const calls = new Calls();
+    calls.on(client, ['close']);
+    client.on('error', () => calls.log.push('error'));
+    client.destroy(new Error('reason'));
+    client.write('x', calls.of('write'));
+    await calls.once();
+    assert.deepStrictEqual(calls.log, ['write reason', 'close']);
+  }));
 
 /** What a server does: whether it can listen, what the callback of close is told, whether it has an address. */
 const SERVER_DOES = {
