@@ -3,7 +3,7 @@
 // Every error that oxwire makes. Codes, classes and properties are Node's own (nodejs.org/api,
 // "Errors"), so that code written for node:net need not be changed.
 
-const { getSystemErrorMap, getSystemErrorName, inspect } = require('util');
+const { format, getSystemErrorMap, getSystemErrorName, inspect } = require('util');
 
 /** @typedef {Error & { code: string, errno?: number, syscall?: string, address?: string, port?: number }} CodedError */
 
@@ -124,19 +124,25 @@ function connect(errors) {
  * @param {unknown} actual
  */
 function invalidArgType(name, expected, actual) {
-  const received =
-    actual === null || actual === undefined
-      ? String(actual)
-      : typeof actual === 'function'
-        ? `function ${actual.name || '(anonymous)'}`
-        : typeof actual === 'object'
-          ? `an instance of ${actual.constructor?.name ?? 'Object'}`
-          : `type ${typeof actual} (${inspect(actual).slice(0, 28)})`;
   return coded(
     TypeError,
     'ERR_INVALID_ARG_TYPE',
-    `The "${name}" argument must be ${expected}. Received ${received}`,
+    `The "${name}" ${kindOf(name)} must be ${expected}. Received ${received(actual)}`,
   );
+}
+
+/** What bears a name. @param {string} name */
+function kindOf(name) {
+  return name.includes('.') ? 'property' : 'argument';
+}
+
+/** What was given instead. @param {unknown} value */
+function received(value) {
+  if (value === null || value === undefined) return String(value);
+  if (typeof value === 'function') return `function ${value.name || '(anonymous)'}`;
+  if (typeof value === 'object') return `an instance of ${value.constructor?.name ?? 'Object'}`;
+  const isLong = typeof value === 'string' && value.length > 28;
+  return `type ${typeof value} (${inspect(isLong ? `${value.slice(0, 25)}...` : value)})`;
 }
 
 /**
@@ -158,13 +164,14 @@ function outOfRange(name, range, actual) {
  * @param {unknown} [actual]
  */
 function invalidArgValue(name, reason, actual) {
-  const received = actual === undefined ? '' : `. Received ${inspect(actual).slice(0, 128)}`;
-  return coded(TypeError, 'ERR_INVALID_ARG_VALUE', `The argument '${name}' ${reason}${received}`);
+  const end = actual === undefined ? '' : `. Received ${inspect(actual).slice(0, 128)}`;
+  const message = `The ${kindOf(name)} '${name}' ${reason}${end}`;
+  return coded(TypeError, 'ERR_INVALID_ARG_VALUE', message);
 }
 
 /** @param {unknown} address */
 function invalidAddress(address) {
-  return coded(TypeError, 'ERR_INVALID_IP_ADDRESS', `Invalid IP address: ${inspect(address)}`);
+  return coded(TypeError, 'ERR_INVALID_IP_ADDRESS', format('Invalid IP address: %s', address));
 }
 
 /** @param {unknown} reason that of the signal */
@@ -179,12 +186,15 @@ function unknownEncoding(encoding) {
   return coded(TypeError, 'ERR_UNKNOWN_ENCODING', `Unknown encoding: ${inspect(encoding)}`);
 }
 
-/** @param {unknown} port */
-function badPort(port) {
+/**
+ * @param {string} name
+ * @param {unknown} port
+ */
+function badPort(name, port) {
   return coded(
     RangeError,
     'ERR_SOCKET_BAD_PORT',
-    `Port should be >= 0 and < 65536. Received ${inspect(port)}.`,
+    `${name} should be >= 0 and < 65536. Received ${received(port)}.`,
   );
 }
 

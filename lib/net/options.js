@@ -68,7 +68,7 @@ function connectSettings(options) {
     family: validate.family(family),
     hints: hints === undefined ? undefined : validate.number('options.hints', hints),
     localAddress: /** @type {string | undefined} */ (localAddress || undefined),
-    localPort: localPort ? validate.port(localPort) : 0,
+    localPort: localPort ? validate.port(localPort, 'options.localPort') : 0,
     signal: /** @type {AbortSignal | undefined} */ (signal),
     timeout: timeout ? validate.time('options.timeout', timeout) : 0,
   };
@@ -100,7 +100,7 @@ function listenSettings(options) {
   if (host) validate.string('host', host);
   validate.signal(signal);
   return {
-    port: validate.port(port ?? 0),
+    port: validate.port(port ?? 0, 'options.port'),
     host: /** @type {string} */ (host || ANY),
     backlog: backlog ? validate.backlog(backlog) : BACKLOG,
     ipv6Only: Boolean(options.ipv6Only),
@@ -118,20 +118,22 @@ function listenSettings(options) {
  */
 function socketSettings(options) {
   validate.options(options);
+  const delay = options?.keepAliveInitialDelay;
   return {
     allowHalfOpen: Boolean(options?.allowHalfOpen),
     noDelay: Boolean(options?.noDelay ?? true),
-    keepAlive: keepAlive(options?.keepAlive, options?.keepAliveInitialDelay),
+    keepAlive: keepAlive(options?.keepAlive, delay, 'options.keepAliveInitialDelay'),
   };
 }
 
 /**
  * @param {unknown} enable
  * @param {unknown} delay in milliseconds, of which whole seconds count, as in node:net
+ * @param {string} [name] of the delay
  * @returns {number} in seconds
  */
-function keepAlive(enable, delay) {
-  const time = delay === undefined ? 0 : validate.number('keepAliveInitialDelay', delay);
+function keepAlive(enable, delay, name = 'initialDelay') {
+  const time = delay === undefined ? 0 : validate.number(name, delay);
   if (!enable) return NO_KEEP_ALIVE;
   return Math.min(Math.max(Math.trunc(time / 1000) || 0, 0), MAX_KEEP_ALIVE);
 }

@@ -101,12 +101,13 @@ function slices(buffers, lengths) {
  * A port, as a number or in digits.
  *
  * @param {unknown} value
+ * @param {string} [name]
  * @returns {number}
  */
-function port(value) {
+function port(value, name = 'Port') {
   const isText = typeof value === 'string' && value.trim() !== '';
   const number = isText || typeof value === 'number' ? Number(value) : -1;
-  if (!Number.isInteger(number) || number < 0 || number > 65535) throw errors.badPort(value);
+  if (!Number.isInteger(number) || number < 0 || number > 65535) throw errors.badPort(name, value);
   return number;
 }
 
