@@ -4,12 +4,31 @@
 // asked of node:net itself.
 
 const assert = require('assert');
+const dns = require('dns');
 const net = require('net');
 const { test } = require('node:test');
 const oxwire = require('../..');
 
 const any = /** @type {any} */ (oxwire);
 const theirs = /** @type {any} */ (net);
+
+/**
+ * How it went to connect: `taken`, or the class and code of what was thrown.
+ *
+ * @param {any} library
+ * @param {any[]} values
+ */
+function connectWith(library, values) {
+  try {
+    library
+      .connect(...values)
+      .on('error', () => {})
+      .destroy();
+    return 'taken';
+  } catch (error) {
+    return `${error.name} ${error.code}`;
+  }
+}
 
 /** What is thrown, as it says it. @param {() => unknown} call */
 function thrown(call) {
@@ -41,5 +60,51 @@ test('what is wrong with an argument is said in the words of node:net', () => {
       thrown(() => call(theirs)),
       name,
     );
+  }
+});
+
+test('an option of connect is taken or refused as node:net does', () => {
+  // A name whose lookup never ends; what is taken is given up at once.
+  const name = { host: 'name', lookup() {} };
+  const calls = {
+    'a port in digits': [{ port: '80', ...name }],
+    'a port past the last': [{ port: 65_536, ...name }],
+    'a port with a fraction': [{ port: 80.5, ...name }],
+    'no number': [{ port: NaN, ...name }],
+    'a host that is no text': [{ port: 1, host: 5 }],
+    'no host': [{ port: 1, host: null }],
+    'an empty host': [{ port: 1, host: '' }],
+    'no lookup': [{ port: 1, host: 'localhost', lookup: null }],
+    'a lookup that is none': [{ port: 1, host: 'name', lookup: 'dns' }],
+    'no family': [{ port: 1, host: 'localhost', family: null }],
+    'a family by its name': [{ port: 1, host: 'localhost', family: 'IPv4' }],
+    'a family in digits': [{ port: 1, host: 'localhost', family: '4' }],
+    'a family that there is not': [{ port: 1, host: 'localhost', family: 5 }],
+    'no hints': [{ port: 1, host: 'localhost', hints: null }],
+    'hints of dns': [{ port: 1, host: 'localhost', hints: dns.ADDRCONFIG | dns.V4MAPPED }],
+    'hints that are none': [{ port: 1, host: 'localhost', hints: 'all' }],
+    'hints that there are not': [{ port: 1, host: 'localhost', hints: 1 << 20 }],
+    'hints of another lookup': [{ port: 1, ...name, hints: 1 << 20 }],
+    'no localAddress': [{ port: 1, ...name, localAddress: '' }],
+    'a localAddress that is none': [{ port: 1, ...name, localAddress: 'localhost' }],
+    'a localAddress that is no text': [{ port: 1, ...name, localAddress: 5 }],
+    'no localPort': [{ port: 1, ...name, localPort: null }],
+    'no signal': [{ port: 1, ...name, signal: null }],
+    'a signal that is none': [{ port: 1, ...name, signal: 'SIGTERM' }],
+    'an object that is no signal': [{ port: 1, ...name, signal: {} }],
+    'no timeout': [{ port: 1, ...name, timeout: null }],
+    'a timeout in digits': [{ port: 1, ...name, timeout: '1' }],
+    'a timeout below 0': [{ port: 1, ...name, timeout: -1 }],
+    'a timeout without end': [{ port: 1, ...name, timeout: Infinity }],
+    'no keepAliveInitialDelay': [{ port: 1, ...name, keepAliveInitialDelay: undefined }],
+    'a keepAliveInitialDelay that is none': [{ port: 1, ...name, keepAliveInitialDelay: null }],
+    'a keepAliveInitialDelay below 0': [{ port: 1, ...name, keepAliveInitialDelay: -1 }],
+    'flags that are no booleans': [
+      { port: 1, ...name, allowHalfOpen: 1, keepAlive: 'yes', noDelay: 0 },
+    ],
+    'a listener that is none': [{ port: 1, ...name }, 'listener'],
+  };
+  for (const [what, values] of Object.entries(calls)) {
+    assert.strictEqual(connectWith(any, values), connectWith(theirs, values), what);
   }
 });

@@ -57,19 +57,20 @@ function connectArguments(given) {
 function connectSettings(options) {
   const { host, lookup, family, hints, localAddress, localPort, signal, timeout } = options;
   if (host) validate.string('host', host);
-  if (lookup !== undefined) validate.callback(lookup, 'options.lookup');
+  if (isGiven(lookup)) validate.callback(lookup, 'options.lookup');
   if (localAddress && isIP(localAddress) === 0) throw errors.invalidAddress(localAddress);
-  validate.signal(signal);
+  validate.signal(signal || undefined);
   return {
     ...socketSettings(options),
     port: validate.port(options.port),
     host: /** @type {string} */ (host || LOOPBACK),
-    lookup,
+    lookup: /** @type {Function | undefined} */ (lookup ?? undefined),
     family: validate.family(family),
-    hints: hints === undefined ? undefined : validate.number('options.hints', hints),
+    // What another lookup makes of them is its own affair.
+    hints: hints ? validate.hints(hints, isGiven(lookup)) : undefined,
     localAddress: /** @type {string | undefined} */ (localAddress || undefined),
     localPort: localPort ? validate.port(localPort, 'options.localPort') : 0,
-    signal: /** @type {AbortSignal | undefined} */ (signal),
+    signal: /** @type {AbortSignal | undefined} */ (signal || undefined),
     timeout: timeout ? validate.time('options.timeout', timeout) : 0,
   };
 }
@@ -146,9 +147,14 @@ function keepAlive(enable, delay, name = 'initialDelay') {
  */
 function takeListener(values) {
   // What turbo-net's callers leave empty at the end.
-  while (values.length > 0 && (values.at(-1) === undefined || values.at(-1) === null)) values.pop();
+  while (values.length > 0 && !isGiven(values.at(-1))) values.pop();
   if (typeof values.at(-1) !== 'function') return null;
   return /** @type {any} */ (values.pop());
+}
+
+/** @param {unknown} value */
+function isGiven(value) {
+  return value !== undefined && value !== null;
 }
 
 /** @param {unknown} value */

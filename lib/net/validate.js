@@ -2,6 +2,7 @@
 
 // Arguments, and what they stand for. Each check throws Node's error.
 
+const { ADDRCONFIG, ALL, V4MAPPED } = require('dns');
 const { isUint8Array } = require('util/types');
 const errors = require('../errors.js');
 const { isGone, sizeOf } = require('./bytes.js');
@@ -10,6 +11,9 @@ const { pool } = require('./pool.js');
 /** The longest time that a timer takes, in milliseconds, and the largest integer of the system. */
 const MAX_TIME = 2 ** 31 - 1;
 const MAX_INT = 2 ** 31 - 1;
+
+/** What dns.lookup takes. */
+const HINTS = ADDRCONFIG | ALL | V4MAPPED;
 
 /**
  * @param {string} name
@@ -181,6 +185,18 @@ function family(value) {
   throw errors.invalidArgValue('options.family', 'must be one of: 0, 4, 6', value);
 }
 
+/**
+ * Flags for a lookup.
+ *
+ * @param {unknown} value
+ * @param {boolean} any whether there may be others than those of dns.lookup
+ */
+function hints(value, any) {
+  const flags = number('options.hints', value);
+  if (!any && (flags & ~HINTS) !== 0) throw errors.invalidArgValue('hints', 'is invalid', value);
+  return flags;
+}
+
 /** @param {unknown} value */
 function signal(value) {
   if (value === undefined) return;
@@ -215,6 +231,7 @@ module.exports = {
   callback,
   encoding,
   family,
+  hints,
   length,
   number,
   optionalCallback,
