@@ -30,6 +30,22 @@ function connectWith(library, values) {
   }
 }
 
+/**
+ * How it went to listen, likewise.
+ *
+ * @param {any} library
+ * @param {any[]} values
+ */
+function listenWith(library, values) {
+  const server = library.createServer();
+  try {
+    server.listen(...values).close();
+    return 'taken';
+  } catch (error) {
+    return `${error.name} ${error.code}`;
+  }
+}
+
 /** What is thrown, as it says it. @param {() => unknown} call */
 function thrown(call) {
   try {
@@ -106,5 +122,66 @@ test('an option of connect is taken or refused as node:net does', () => {
   };
   for (const [what, values] of Object.entries(calls)) {
     assert.strictEqual(connectWith(any, values), connectWith(theirs, values), what);
+  }
+});
+
+test('what listen gets is taken or refused as node:net does', () => {
+  const calls = {
+    nothing: [],
+    undefined: [undefined],
+    null: [null],
+    'no port': [{ port: undefined }],
+    'null for a port': [{ port: null }],
+    'a port': [{ port: 0, host: '127.0.0.1' }],
+    'a port in digits': ['0'],
+    'a port past the last': [65_536],
+    'a port below 0': [-1],
+    'a port with a fraction': [0.5],
+    'a port that is no number': [NaN],
+    'an empty port': [''],
+    'a blank port': [' '],
+    'a port in letters': [{ port: 'http' }],
+    'a host that is no text': [{ port: 0, host: 5 }],
+    'no host': [{ port: 0, host: null }],
+    'no backlog': [{ port: 0, backlog: null }],
+    'a backlog of 0': [{ port: 0, backlog: 0 }],
+    'a backlog in place of the host': [0, 5],
+    'a backlog behind the host': [0, '127.0.0.1', 5],
+    'a signal that is none': [{ port: 0, signal: 'SIGTERM' }],
+    'null for a signal': [{ port: 0, signal: null }],
+    'flags that are no booleans': [{ port: 0, ipv6Only: 0, exclusive: 'yes' }],
+  };
+  for (const [what, values] of Object.entries(calls)) {
+    assert.strictEqual(listenWith(any, values), listenWith(theirs, values), what);
+  }
+});
+
+test('what is no port is not taken for any free one', () => {
+  for (const port of [NaN, '', false, {}]) {
+    assert.strictEqual(listenWith(any, [{ port }]), 'RangeError ERR_SOCKET_BAD_PORT');
+  }
+});
+
+test('a path or a descriptor is refused, and no port is taken instead', () => {
+  const refusal = 'TypeError ERR_INVALID_ARG_VALUE';
+  assert.strictEqual(listenWith(any, [{ path: '/tmp/socket' }]), refusal);
+  assert.strictEqual(listenWith(any, [{ fd: 3 }]), refusal);
+  assert.strictEqual(connectWith(any, [{ path: '/tmp/socket' }]), refusal);
+  // With both node:net listens on the port, but connects to the path.
+  assert.strictEqual(listenWith(any, [{ port: 0, path: '/tmp/socket' }]), 'taken');
+  assert.strictEqual(connectWith(any, [{ port: 1, path: '/tmp/socket' }]), refusal);
+  assert.strictEqual(connectWith(any, [{ port: 1, path: null }]), 'taken');
+});
+
+test('a backlog or a local port that no system takes is refused', () => {
+  for (const backlog of [-1, 1.5, 2 ** 31]) {
+    assert.strictEqual(listenWith(any, [{ backlog }]), 'RangeError ERR_OUT_OF_RANGE');
+  }
+  assert.strictEqual(listenWith(any, [{ backlog: '5' }]), 'TypeError ERR_INVALID_ARG_TYPE');
+  for (const localPort of [-1, 1.5, 65_536, 'http']) {
+    assert.strictEqual(
+      connectWith(any, [{ port: 1, localPort }]),
+      'RangeError ERR_SOCKET_BAD_PORT',
+    );
   }
 });

@@ -56,6 +56,7 @@ function connectArguments(given) {
 /** @param {any} options */
 function connectSettings(options) {
   const { host, lookup, family, hints, localAddress, localPort, signal, timeout } = options;
+  refuseOthers(options, ['path']);
   if (host) validate.string('host', host);
   if (isGiven(lookup)) validate.callback(lookup, 'options.lookup');
   if (localAddress && isIP(localAddress) === 0) throw errors.invalidAddress(localAddress);
@@ -98,10 +99,11 @@ function listenArguments(given) {
 /** @param {any} options */
 function listenSettings(options) {
   const { port, host, backlog, signal } = options;
+  if (!isGiven(port)) refuseOthers(options, ['path', 'fd']);
   if (host) validate.string('host', host);
   validate.signal(signal);
   return {
-    port: validate.port(port ?? 0, 'options.port'),
+    port: isGiven(port) ? validate.port(port, 'options.port') : 0,
     host: /** @type {string} */ (host || ANY),
     backlog: backlog ? validate.backlog(backlog) : BACKLOG,
     ipv6Only: Boolean(options.ipv6Only),
@@ -109,6 +111,20 @@ function listenSettings(options) {
     exclusive: Boolean(options.exclusive),
     signal: /** @type {AbortSignal | undefined} */ (signal),
   };
+}
+
+/**
+ * In node:net they stand for something else than a port, which must not be opened or reached
+ * instead.
+ *
+ * @param {any} options
+ * @param {string[]} names
+ */
+function refuseOthers(options, names) {
+  const name = names.find((name) => isGiven(options[name]) && options[name] !== '');
+  if (name === undefined) return;
+  const reason = 'must not be given: there are TCP ports alone';
+  throw errors.invalidArgValue(`options.${name}`, reason, options[name]);
 }
 
 /**
