@@ -3,6 +3,7 @@
 // The arguments of connect() and listen(), in the words of node:net and in the order of turbo-net,
 // as one object each in which everything was checked.
 
+const { ADDRCONFIG } = require('dns');
 const { isIP } = require('net');
 const errors = require('../errors.js');
 const validate = require('./validate.js');
@@ -61,19 +62,30 @@ function connectSettings(options) {
   if (isGiven(lookup)) validate.callback(lookup, 'options.lookup');
   if (localAddress && isIP(localAddress) === 0) throw errors.invalidAddress(localAddress);
   validate.signal(signal || undefined);
+  const chosen = validate.family(family);
   return {
     ...socketSettings(options),
     port: validate.port(options.port),
     host: /** @type {string} */ (host || LOOPBACK),
     lookup: /** @type {Function | undefined} */ (lookup ?? undefined),
-    family: validate.family(family),
+    family: chosen,
     // What another lookup makes of them is its own affair.
-    hints: hints ? validate.hints(hints, isGiven(lookup)) : undefined,
+    hints: hints ? validate.hints(hints, isGiven(lookup)) : defaultHints(chosen),
     localAddress: /** @type {string | undefined} */ (localAddress || undefined),
     localPort: localPort ? validate.port(localPort, 'options.localPort') : 0,
     signal: /** @type {AbortSignal | undefined} */ (signal || undefined),
     timeout: timeout ? validate.time('options.timeout', timeout) : 0,
   };
+}
+
+/**
+ * As in node:net addresses of a family that this machine has none of are left out: to try them
+ * first would hide why the others failed. On Windows its own would be left out too.
+ *
+ * @param {0 | 4 | 6} family
+ */
+function defaultHints(family) {
+  return family === 0 && process.platform !== 'win32' ? ADDRCONFIG : 0;
 }
 
 /**
