@@ -28,11 +28,15 @@ function lookup(host, options, callback) {
   try {
     ask(host, hints === undefined ? { family, all: true } : { family, hints, all: true }, answer);
   } catch (error) {
+    // After its answer nobody else would hear of it.
+    if (answered) throw error;
     answer(/** @type {Error} */ (error), null);
   }
 }
 
 /**
+ * What of an answer is to be tried, each address once.
+ *
  * @param {string} host
  * @param {unknown} found an address, or a list of objects with one each
  * @returns {[Error | null, string[]]}
@@ -41,8 +45,9 @@ function check(host, found) {
   const list = Array.isArray(found) ? found.map((entry) => entry?.address) : [found];
   if (list.length === 0 || found === undefined || found === null)
     return [errors.notFound(host), []];
-  const wrong = list.findIndex((address) => isIP(address) === 0);
-  return wrong < 0 ? [null, list] : [errors.invalidAddress(list[wrong]), []];
+  const valid = list.filter((address) => typeof address === 'string' && isIP(address) !== 0);
+  // As in node:net what is no address is left out, unless there is nothing else.
+  return valid.length > 0 ? [null, [...new Set(valid)]] : [errors.invalidAddress(list[0]), []];
 }
 
 module.exports = { lookup };
