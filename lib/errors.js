@@ -19,36 +19,40 @@ function coded(Class, code, message) {
 }
 
 /**
+ * The number of an error of the system, as Node has it. On Windows os.constants has others.
+ *
+ * @param {string} name
+ * @returns {number} negative
+ */
+function numberOf(name) {
+  for (const [number, [code]] of getSystemErrorMap()) if (code === name) return number;
+  throw new Error(`Node knows no error ${name}`);
+}
+
+/**
  * The error of a system call.
  *
  * @param {number} errno negative, as Node has it
  * @param {string} syscall
  * @param {string} [address]
  * @param {number} [port]
+ * @param {string} [localAddress] where it came from; with its port, or it is not said
+ * @param {number} [localPort]
  * @returns {CodedError}
  */
-function system(errno, syscall, address, port) {
+function system(errno, syscall, address, port, localAddress, localPort) {
   const code = getSystemErrorName(errno);
   const where = address === undefined ? '' : port ? ` ${address}:${port}` : ` ${address}`;
+  const from = localPort ? ` - Local (${localAddress}:${localPort})` : '';
   // Node explains a failed listen in words, but not the others.
   const what = syscall === 'listen' ? `: ${getSystemErrorMap().get(errno)?.[1]}` : '';
-  const error = new Error(`${syscall} ${code}${what}${where}`);
+  const error = new Error(`${syscall} ${code}${what}${where}${from}`);
   /** @type {Partial<CodedError>} */
   const details = { errno, code, syscall };
   if (address !== undefined) details.address = address;
   if (port) details.port = port; // Node leaves 0 out.
+  if (localPort) Object.assign(details, { localAddress, localPort });
   return /** @type {CodedError} */ (Object.assign(error, details));
-}
-
-/**
- * The number of a system's error, negative. (`os.constants` has other ones on Windows.)
- *
- * @param {string} code
- * @returns {number}
- */
-function numberOf(code) {
-  for (const [errno, [name]] of getSystemErrorMap()) if (name === code) return errno;
-  throw new Error(`There is no error ${code} here`);
 }
 
 /**

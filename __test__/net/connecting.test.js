@@ -9,6 +9,7 @@ const { test } = require('node:test');
 const oxwire = require('../..');
 const {
   closed,
+  deafPort,
   freePort,
   listen,
   logEvents,
@@ -297,6 +298,119 @@ test('noDelay is on unless it is switched off', async (t) => {
     oxwire.connect(server.address().port, { noDelay: /** @type {any} */ (noDelay) }).destroy();
   }
   assert.deepStrictEqual(seen, [true, true, true, true, false, false]);
+});
+
+/**
+ * The error of a connection that fails, without what is common to all errors.
+ *
+ * @param {any} library
+ * @param {object} options
+ */
+async function failure(library, options) {
+  const [error] = await once(library.connect(options), 'error');
+  return [error.message, { ...error }];
+}
+
+test('a connection comes from the address and port that were asked for', async (t) => {
+  const server = await listen(t);
+  const { port } = server.address();
+  const localPort = await freePort();
+  const client = oxwire.connect({ port, localAddress: '127.0.0.1', localPort });
+  const [[peer]] = await Promise.all([once(server, 'connection'), once(client, 'connect')]);
+  assert.deepStrictEqual([peer.remoteAddress, peer.remotePort], ['127.0.0.1', localPort]);
+  assert.strictEqual(client.localPort, localPort);
+  client.destroy();
+});
+
+test('a local port alone is one of whichever address fits', async (t) => {
+  for (const address of hasIPv6() ? ['127.0.0.1', '::1'] : ['127.0.0.1']) {
+    const server = await listen(t, null, address);
+    const localPort = await freePort();
+    const client = oxwire.connect({ port: server.address().port, host: address, localPort });
+    await once(client, 'connect');
+    assert.deepStrictEqual([client.localAddress, client.localPort], [address, localPort]);
+    client.destroy();
+  }
+});
+
+test('a local address alone gets any port', { skip: !onLinux() }, async (t) => {
+  // Elsewhere the loopback has one address.
+  const server = await listen(t);
+  const client = oxwire.connect({ port: server.address().port, localAddress: '127.0.0.2' });
+  await once(client, 'connect');
+  assert.strictEqual(client.localAddress, '127.0.0.2');
+  assert.ok(client.localPort > 0);
+  client.destroy();
+});
+
+test('what can not be had at this end is the error of node:net, for bind', async (t) => {
+  const { port } = (await listen(t)).address();
+  const cases = {
+    'a port in use': { localAddress: '127.0.0.1', localPort: port },
+    'a port in use, alone': { localPort: port },
+    'an address of another machine': { localAddress: '192.0.2.1' },
+    'an address and port of another machine': { localAddress: '192.0.2.1', localPort: 9 },
+    'an IPv6 address for an IPv4 one': { localAddress: '::1' },
+    'an IPv6 address and port for an IPv4 one': { localAddress: '::1', localPort: 9 },
+    'an IPv4 address for an IPv6 one': { host: '::1', localAddress: '127.0.0.1' },
+  };
+  for (const [what, options] of Object.entries(cases)) {
+    const all = { port, host: '127.0.0.1', ...options };
+    const ours = await failure(oxwire, all);
+    assert.deepStrictEqual(ours, await failure(net, all), what);
+    assert.strictEqual(ours[1].syscall, 'bind');
+  }
+});
+
+test('a refused connection says where it came from, as in node:net', async () => {
+  const port = await freePort();
+  const localPort = await freePort();
+  for (const options of [
+    { localAddress: '127.0.0.1', localPort },
+    { localPort },
+    { localAddress: '127.0.0.1' },
+  ]) {
+    const all = { port, host: '127.0.0.1', ...options };
+    assert.deepStrictEqual(await failure(oxwire, all), await failure(net, all));
+  }
+});
+
+test('an address that this end does not fit is one that failed', async (t) => {
+  const server = await listen(t);
+  const lookup = (_host, _options, callback) =>
+    process.nextTick(callback, null, [{ address: '::1' }, { address: '127.0.0.1' }]);
+  const { port } = server.address();
+  const client = oxwire.connect({ port, host: 'both', localAddress: '127.0.0.1', lookup });
+  await once(client, 'connect');
+  assert.strictEqual(client.remoteAddress, '127.0.0.1');
+  client.destroy();
+});
+
+test('an address that does not answer is left for the next', { skip: !onLinux() }, async (t) => {
+  const port = await deafPort(t);
+  const other = oxwire.createServer().listen(port, '127.0.0.2');
+  t.after(() => other.close());
+  await once(other, 'listening');
+  const lookup = (_host, _options, callback) =>
+    process.nextTick(callback, null, [{ address: '127.0.0.1' }, { address: '127.0.0.2' }]);
+  const client = oxwire.connect({ port, host: 'both', lookup });
+  await once(client, 'connect');
+  assert.strictEqual(client.remoteAddress, '127.0.0.2');
+  client.destroy();
+});
+
+test('each address that failed has its own error', { skip: !onLinux() }, async (t) => {
+  const port = await deafPort(t);
+  const lookup = (_host, _options, callback) =>
+    process.nextTick(callback, null, [{ address: '127.0.0.1' }, { address: '127.0.0.2' }]);
+  const [error] = await once(oxwire.connect({ port, host: 'both', lookup }), 'error');
+  assert.deepStrictEqual(
+    error.errors.map(({ code, syscall, address }) => [code, syscall, address]),
+    [
+      ['ETIMEDOUT', 'connect', '127.0.0.1'],
+      ['ECONNREFUSED', 'connect', '127.0.0.2'],
+    ],
+  );
 });
 
 test('wrong arguments are thrown', () => {

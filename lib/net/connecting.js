@@ -15,6 +15,9 @@ const { lookup } = require('./lookup.js');
 
 /** @typedef {import('./connection.js')} Connection */
 
+const EINVAL = errors.numberOf('EINVAL');
+const ETIMEDOUT = errors.numberOf('ETIMEDOUT');
+
 class Connecting {
   /**
    * @param {Connection} connection
@@ -88,18 +91,31 @@ class Connecting {
 
   /** @param {string} address */
   _try(address) {
-    const { port, localAddress, localPort } = this._settings;
-    // A port alone is one of any address of the family.
-    const from = localAddress ?? (localPort === 0 ? undefined : isIPv6(address) ? '::' : '0.0.0.0');
+    const { port, localPort } = this._settings;
+    const from = this._localAddress(address);
+    // Systems do not agree on the error of this one.
+    if (from !== undefined && isIPv6(from) !== isIPv6(address)) return native.BIND + EINVAL;
     const { _noDelay, _keepAlive } = this._connection;
     return reactor.open().connect(address, port, _noDelay, _keepAlive, from, localPort);
+  }
+
+  /**
+   * Where to connect from, if that was said. A port alone is one of any address of the family.
+   *
+   * @param {string} address where to
+   * @returns {string | undefined}
+   */
+  _localAddress(address) {
+    const { localAddress, localPort } = this._settings;
+    if (localAddress !== undefined || localPort === 0) return localAddress;
+    return isIPv6(address) ? '::' : '0.0.0.0';
   }
 
   /** While there are other addresses to try, an attempt gets as much time as Node gives it. */
   _giveTime() {
     if (this._next === this._addresses.length) return;
     const time = getDefaultAutoSelectFamilyAttemptTimeout();
-    this._timer = setTimeout(() => this._failed(errors.numberOf('ETIMEDOUT')), time);
+    this._timer = setTimeout(() => this._failed(ETIMEDOUT), time);
     this._timer.unref(); // The connection keeps the process alive, or does not.
   }
 
@@ -113,11 +129,13 @@ class Connecting {
 
   /** Why the latest address was not reached. @param {number} code */
   _note(code) {
-    const { port, localAddress, localPort } = this._settings;
+    const { port, localPort } = this._settings;
+    const address = this._addresses[this._next - 1];
+    const localAddress = this._localAddress(address);
     const error =
       code <= native.BIND
         ? errors.system(code - native.BIND, 'bind', localAddress, localPort)
-        : errors.system(code, 'connect', this._addresses[this._next - 1], port);
+        : errors.system(code, 'connect', address, port, localAddress, localPort);
     this._errors.push(error);
   }
 }
