@@ -180,9 +180,10 @@ function invalidAddress(address) {
 
 /** @param {unknown} reason that of the signal */
 function aborted(reason) {
-  const error = coded(Error, 'ABORT_ERR', 'The operation was aborted');
-  error.name = 'AbortError';
-  return reason === undefined ? error : Object.assign(error, { cause: reason });
+  const error = new Error('The operation was aborted', { cause: reason });
+  return /** @type {CodedError} */ (
+    Object.assign(error, { code: 'ABORT_ERR', name: 'AbortError' })
+  );
 }
 
 /** @param {unknown} encoding */
