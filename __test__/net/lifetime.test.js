@@ -106,6 +106,31 @@ test('an abort that nobody listens for ends no process', async (t) => {
   await closed(client);
 });
 
+test('with a signal that is aborted already nothing is looked up or reached', async (t) => {
+  // node:net destroys the connection, and then connects it all the same.
+  const server = await listen(t);
+  const reached = [];
+  server.on('connection', () => reached.push('server'));
+  const lookup = () => reached.push('lookup');
+  const { port } = server.address();
+  const signal = AbortSignal.abort(new Error('enough'));
+  for (const host of ['127.0.0.1', 'a.name']) {
+    const client = oxwire.connect({ port, host, signal, lookup });
+    assert.deepStrictEqual([client.destroyed, client.connecting], [true, false]);
+    const log = logAll(client);
+    await closed(client);
+    assert.deepStrictEqual(
+      log.map((entry) => entry.cause?.message ?? entry),
+      ['enough', 'close'],
+    );
+  }
+  // Whoever was reached before is heard of before.
+  const last = oxwire.connect(port);
+  await once(server, 'connection');
+  assert.deepStrictEqual(reached, ['server']);
+  last.destroy();
+});
+
 test('an abort after the close, or a second one, changes nothing', async (t) => {
   const { port } = (await listen(t)).address();
   const controller = new AbortController();
