@@ -50,6 +50,20 @@ test('Server and Connection can be extended', async () => {
   assert.ok(new Mine() instanceof require('events').EventEmitter);
 });
 
+test('a program may put a field on a server that turbo-net has none of', async () => {
+  class Mine extends oxwire.Server {
+    constructor() {
+      super();
+      this.closed = true;
+    }
+  }
+  const server = new Mine();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  await server[Symbol.asyncDispose]();
+  assert.deepStrictEqual([server.closed, server.listening], [true, false]);
+});
+
 test('a used port is one error, and the server can listen elsewhere', async (t) => {
   const first = await listen(t);
   const { port } = first.address();

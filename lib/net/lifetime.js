@@ -26,12 +26,13 @@ class Abortion {
 /**
  * For `await using`: the close of an emitter, which is begun here.
  *
- * @param {import('events').EventEmitter & { closed: boolean }} emitter
+ * @param {import('events').EventEmitter & { closed?: boolean }} emitter
  * @param {() => void} close
+ * @param {boolean} [isClosed]
  * @returns {Promise<void>}
  */
-function closeOf(emitter, close) {
-  if (emitter.closed) return Promise.resolve();
+function closeOf(emitter, close, isClosed = emitter.closed) {
+  if (isClosed) return Promise.resolve();
   return new Promise((resolve) => {
     emitter.once('close', () => resolve());
     close();

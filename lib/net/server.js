@@ -64,11 +64,6 @@ class Server extends Handle {
     return this._address !== null;
   }
 
-  /** Whether it does not listen, and is not about to, and everybody was told. */
-  get closed() {
-    return this._address === null && this._opening === null && !this._closing;
-  }
-
   /**
    * Where it listens: the address that was asked for, and the port.
    *
@@ -143,7 +138,8 @@ class Server extends Handle {
 
   /** Closes the server, if it is not closed yet, and waits until it is. */
   [Symbol.asyncDispose]() {
-    return closeOf(this, () => this.close());
+    const runs = this._address !== null || this._opening !== null || this._closing;
+    return closeOf(this, () => this.close(), !runs);
   }
 
   /**
