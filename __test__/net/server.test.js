@@ -9,6 +9,8 @@ const { test } = require('node:test');
 const oxwire = require('../..');
 const { listen, pair, turns } = require('../support/sockets');
 
+/** @typedef {import('node:test').TestContext} Test */
+
 test('a server listens on any port, and says where', async () => {
   const server = oxwire.createServer();
   assert.throws(() => server.address(), { code: 'ERR_SERVER_NOT_RUNNING' });
@@ -186,6 +188,100 @@ test('many connections at once are all accepted', async (t) => {
   while (accepted < 300) await turns(1);
   assert.strictEqual(server.connections.length, 300);
   for (const client of clients) client.destroy();
+});
+
+/**
+ * Connects a socket of node:net, and says which event of the server came of it.
+ *
+ * @param {Test} t
+ * @param {oxwire.Server} server
+ */
+async function attempt(t, server) {
+  const socket = net.connect(server.address().port, '127.0.0.1');
+  socket.on('error', () => {});
+  t.after(() => socket.destroy());
+  return new Promise((resolve) => {
+    const listeners = ['connection', 'drop'].map((event) => {
+      const listener = (value) => {
+        for (const [name, other] of listeners) server.off(name, other);
+        resolve({ event, value, socket });
+      };
+      server.on(event, listener);
+      return /** @type {const} */ ([event, listener]);
+    });
+  });
+}
+
+test('connections past maxConnections are closed, and told of, as in node:net', async (t) => {
+  const ours = await listen(t);
+  const theirs = net.createServer().listen(0, '127.0.0.1');
+  t.after(() => theirs.close());
+  await once(theirs, 'listening');
+  const drops = [];
+  for (const server of /** @type {any[]} */ ([ours, theirs])) {
+    server.maxConnections = 1;
+    const first = await attempt(t, server);
+    const second = await attempt(t, server);
+    assert.deepStrictEqual([first.event, second.event], ['connection', 'drop']);
+    const { port } = server.address();
+    assert.deepStrictEqual(
+      [second.value.localPort, typeof second.value.remotePort],
+      [port, 'number'],
+    );
+    drops.push({ ...second.value, localPort: 0, remotePort: 0 });
+    second.socket.resume();
+    await once(second.socket, 'close');
+    first.value.destroy();
+  }
+  assert.deepStrictEqual(drops[0], drops[1]);
+});
+
+test('maxConnections counts what is open, and may be changed', async (t) => {
+  const server = await listen(t);
+  server.maxConnections = 0;
+  assert.strictEqual((await attempt(t, server)).event, 'drop', 'in node:net from Node 21 on');
+  server.maxConnections = 1;
+  const first = await attempt(t, server);
+  assert.strictEqual(first.event, 'connection');
+  assert.strictEqual((await attempt(t, server)).event, 'drop');
+  assert.deepStrictEqual(server.connections, [first.value]);
+
+  server.maxConnections = 2;
+  assert.strictEqual((await attempt(t, server)).event, 'connection', 'raised');
+  assert.strictEqual((await attempt(t, server)).event, 'drop');
+
+  const over = once(first.value, 'close');
+  first.value.destroy();
+  await over;
+  assert.strictEqual((await attempt(t, server)).event, 'connection', 'one has closed');
+
+  server.maxConnections = 1;
+  assert.strictEqual(server.connections.length, 2, 'those that are open stay');
+  assert.strictEqual((await attempt(t, server)).event, 'drop');
+});
+
+test('no number for maxConnections is no limit, as in node:net', async (t) => {
+  const server = await listen(t);
+  assert.strictEqual(server.maxConnections, Infinity);
+  for (const none of [null, undefined, NaN, Infinity]) {
+    server.maxConnections = /** @type {any} */ (none);
+    assert.strictEqual((await attempt(t, server)).event, 'connection', String(none));
+  }
+});
+
+test('past maxConnections all are dropped, however many come at once', async (t) => {
+  const server = await listen(t);
+  server.maxConnections = 5;
+  let drops = 0;
+  let connections = 0;
+  server.on('drop', () => drops++);
+  server.on('connection', () => connections++);
+  const { port } = server.address();
+  const sockets = Array.from({ length: 100 }, () => net.connect(port, '127.0.0.1'));
+  for (const socket of sockets) socket.on('error', () => {});
+  t.after(() => sockets.forEach((socket) => socket.destroy()));
+  while (drops + connections < 100) await turns(1);
+  assert.deepStrictEqual([connections, drops], [5, 95]);
 });
 
 test(

@@ -203,7 +203,8 @@ class Server extends Handle {
       }
       // Before the listener runs: it may throw, and others wait.
       reactor.list(this);
-      if (this.connections.length >= this.maxConnections) {
+      // As in node:net null and undefined are no limit.
+      if (this.connections.length >= (this.maxConnections ?? Infinity)) {
         this._refuse(id);
         continue;
       }
