@@ -79,9 +79,7 @@ pub enum Call {
     Shutdown,
 }
 
-type Outcome = Result<(), (Call, io::Error)>;
-/// How many bytes a receive brought, and those of them that could not be sent at once.
-type Passed = Result<(usize, Vec<u8>), (Call, io::Error)>;
+type Outcome<T = ()> = Result<T, (Call, io::Error)>;
 
 impl Pipe {
     /// Begins to move what comes from `first` to `second` and back; without `second`, from `first`
@@ -170,11 +168,14 @@ impl Way {
         if !moved {
             self.copy(from, to).await?;
         }
-        match SockRef::from(to).shutdown(std::net::Shutdown::Write) {
-            // The peer is gone, and nothing is left that it could miss.
-            Err(error) if error.kind() == io::ErrorKind::NotConnected => {}
-            result => result.map_err(|error| (Call::Shutdown, error))?,
-        }
+        let shut = match SockRef::from(to).shutdown(std::net::Shutdown::Write) {
+            // There is no connection any more. Where that is no failure, the peer misses nothing.
+            Err(error) if error.kind() == io::ErrorKind::NotConnected => {
+                to.take_error().and_then(|failure| failure.map_or(Ok(()), Err))
+            }
+            result => result,
+        };
+        shut.map_err(|error| (Call::Shutdown, error))?;
         self.ended.store(true, Ordering::Relaxed);
         Ok(())
     }
@@ -182,10 +183,8 @@ impl Way {
     async fn copy(&self, from: &TcpStream, to: &TcpStream) -> Outcome {
         loop {
             from.readable().await.map_err(|error| (Call::Read, error))?;
-            let Some(received) = HOT.with_borrow_mut(|buffer| self.pass(from, to, buffer)) else {
-                continue;
-            };
-            let (count, rest) = received?;
+            let passed = HOT.with_borrow_mut(|buffer| self.pass(from, to, buffer))?;
+            let Some((count, rest)) = passed else { continue };
             if count == 0 {
                 return Ok(());
             }
@@ -195,21 +194,28 @@ impl Way {
         }
     }
 
-    /// Receives once and sends what can be sent at once. `None` where nothing came.
-    fn pass(&self, from: &TcpStream, to: &TcpStream, buffer: &mut [u8]) -> Option<Passed> {
+    /// Receives once and sends what can be sent at once. How much came, and the rest of it; `None`
+    /// where nothing came.
+    fn pass(
+        &self,
+        from: &TcpStream,
+        to: &TcpStream,
+        buffer: &mut [u8],
+    ) -> Outcome<Option<(usize, Vec<u8>)>> {
         let received = match from.try_read(buffer) {
+            // At the end nothing is sent: an empty write would take away why the receiver failed.
+            Ok(0) => return Ok(Some((0, Vec::new()))),
             Ok(count) => buffer.get(..count).unwrap_or_default(),
-            Err(error) if would_block(&error) => return None,
-            Err(error) => return Some(Err((Call::Read, error))),
+            Err(error) if would_block(&error) => return Ok(None),
+            Err(error) => return Err((Call::Read, error)),
         };
         let sent = match to.try_write(received) {
-            _ if received.is_empty() => 0,
             Ok(count) => count,
             Err(error) if would_block(&error) => 0,
-            Err(error) => return Some(Err((Call::Write, error))),
+            Err(error) => return Err((Call::Write, error)),
         };
         self.bytes.fetch_add(sent as u64, Ordering::Relaxed);
-        Some(Ok((received.len(), received.get(sent..).unwrap_or_default().to_vec())))
+        Ok(Some((received.len(), received.get(sent..).unwrap_or_default().to_vec())))
     }
 
     async fn write_all(&self, to: &TcpStream, mut bytes: &[u8]) -> Outcome {
@@ -329,6 +335,22 @@ mod tests {
             let error = right.read(&mut [0]).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
         }
+    }
+
+    #[test]
+    fn the_end_is_not_passed_on_to_a_peer_that_was_reset() {
+        let ((first, left), (second, right)) = (socket(), socket());
+        left.shutdown(Shutdown::Write).unwrap();
+        SockRef::from(&right).set_linger(Some(Duration::ZERO)).unwrap();
+        drop(right);
+        let runtime = runtime().unwrap();
+        let _context = runtime.enter();
+        let [from, to] =
+            [first, second].map(|socket| super::TcpStream::from_std(socket.into_std()).unwrap());
+        let way = Way::default();
+        let (call, error) = runtime.block_on(way.flow(&from, &to, false)).unwrap_err();
+        assert_eq!((call, error.kind()), (Call::Shutdown, io::ErrorKind::ConnectionReset));
+        assert!(!way.ended());
     }
 
     #[test]
