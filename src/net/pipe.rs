@@ -2,11 +2,13 @@
 
 use std::cell::RefCell;
 use std::io;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use socket2::SockRef;
+use tokio::io::Interest;
 use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
 use tokio::task::coop::consume_budget;
@@ -132,30 +134,63 @@ impl Drop for Pipe {
 
 impl State {
     async fn run(&self, first: TcpStream, second: Option<TcpStream>, splice: bool) {
-        let result = match &second {
-            None => {
-                let echo = self.forward.flow(&first, &first, splice).await;
-                echo.map_err(|failure| (false, failure))
-            }
-            Some(second) => {
-                let there = async {
-                    let outcome = self.forward.flow(&first, second, splice).await;
-                    outcome.map_err(|failure| (false, failure))
-                };
-                let back = async {
-                    let outcome = self.backward.flow(second, &first, splice).await;
-                    outcome.map_err(|failure| (true, failure))
-                };
-                tokio::try_join!(there, back).map(|_| ())
-            }
+        let outcome = match &second {
+            None => self.forward.flow(&first, &first, splice).await.map_err(forward),
+            Some(second) => self.exchange(&first, second, splice).await,
         };
-        let Err((backward, (call, error))) = result else { return };
+        let Err(failure) = outcome else { return };
         // A stream that was cut must not look like one that ended.
         for stream in [Some(&first), second.as_ref()].into_iter().flatten() {
             let _ = SockRef::from(stream).set_linger(Some(Duration::ZERO));
         }
-        let _ = self.failure.set(Failure { backward, call, error });
+        let _ = self.failure.set(failure);
     }
+
+    /// Moves both ways. Where one has ended nothing is received from its sender any more: that it
+    /// fails is looked for while the other way goes on.
+    async fn exchange(
+        &self,
+        first: &TcpStream,
+        second: &TcpStream,
+        splice: bool,
+    ) -> Result<(), Failure> {
+        let mut there = pin!(self.forward.flow(first, second, splice));
+        let mut back = pin!(self.backward.flow(second, first, splice));
+        tokio::select! {
+            outcome = &mut there => {
+                outcome.map_err(forward)?;
+                go_on(back, first).await.map_err(backward)
+            }
+            outcome = &mut back => {
+                outcome.map_err(backward)?;
+                go_on(there, second).await.map_err(forward)
+            }
+        }
+    }
+}
+
+fn forward((call, error): (Call, io::Error)) -> Failure {
+    Failure { backward: false, call, error }
+}
+
+fn backward((call, error): (Call, io::Error)) -> Failure {
+    Failure { backward: true, call, error }
+}
+
+/// The way that is left, to where nothing comes from any more, until it ends or its receiver fails.
+async fn go_on(way: impl Future<Output = Outcome>, to: &TcpStream) -> Outcome {
+    tokio::select! {
+        biased;
+        outcome = way => outcome,
+        error = failure_of(to) => Err((Call::Write, error)),
+    }
+}
+
+/// Why a socket failed, as soon as it has.
+async fn failure_of(stream: &TcpStream) -> io::Error {
+    let failed = stream
+        .async_io(Interest::ERROR, || Ok(stream.take_error()?.ok_or(io::ErrorKind::WouldBlock)?));
+    failed.await.unwrap_or_else(|error| error)
 }
 
 impl Way {
@@ -334,6 +369,22 @@ mod tests {
             assert!(!pipe.forward().ended() && !pipe.backward().ended());
             let error = right.read(&mut [0]).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
+        }
+    }
+
+    #[test]
+    fn a_reset_after_the_end_is_passed_on_at_once() {
+        for splice in [false, true] {
+            let (pipe, mut left, right, end) = piped(splice);
+            right.shutdown(Shutdown::Write).unwrap();
+            assert_eq!(left.read(&mut [0]).unwrap(), 0);
+            SockRef::from(&right).set_linger(Some(Duration::ZERO)).unwrap();
+            drop(right);
+            end.recv_timeout(LIMIT).unwrap();
+            let failure = pipe.failure().unwrap();
+            assert_eq!((failure.backward, failure.call), (false, Call::Write));
+            assert!(pipe.backward().ended() && !pipe.forward().ended());
+            assert!(left.write(b"x").is_err());
         }
     }
 
