@@ -197,12 +197,12 @@ impl Way {
     /// Moves all that comes until the end, and passes that on.
     async fn flow(&self, from: &TcpStream, to: &TcpStream, splice: bool) -> Outcome {
         #[cfg(target_os = "linux")]
-        let moved = splice && super::splice::flow(from, to, &self.bytes).await?;
-        #[cfg(not(target_os = "linux"))]
-        let moved = splice && false;
-        if !moved {
-            self.copy(from, to).await?;
+        if splice {
+            super::splice::flow(from, to, &self.bytes).await?;
         }
+        #[cfg(not(target_os = "linux"))]
+        let _ = splice;
+        self.copy(from, to).await?;
         let shut = match SockRef::from(to).shutdown(std::net::Shutdown::Write) {
             // There is no connection any more. Where that is no failure, the peer misses nothing.
             Err(error) if error.kind() == io::ErrorKind::NotConnected => {
@@ -354,6 +354,40 @@ mod tests {
         assert_eq!(received, b"echo");
         end.recv_timeout(LIMIT).unwrap();
         assert_eq!((pipe.forward().bytes(), pipe.backward().bytes()), (4, 0));
+    }
+
+    #[test]
+    fn a_byte_out_of_band_does_not_hold_up_those_behind_it() {
+        for splice in [false, true] {
+            let (pipe, mut left, mut right, end) = piped(splice);
+            let mut received = [0; 11];
+            left.write_all(b"before").unwrap();
+            right.read_exact(&mut received[..6]).unwrap();
+            SockRef::from(&left).send_out_of_band(b"!").unwrap();
+            left.write_all(b"after").unwrap();
+            right.read_exact(&mut received[6..]).unwrap();
+            assert_eq!(&received, b"beforeafter", "splice: {splice}");
+            SockRef::from(&left).send_out_of_band(b"!").unwrap();
+            left.write_all(b"last").unwrap();
+            left.shutdown(Shutdown::Write).unwrap();
+            let mut rest = Vec::new();
+            right.read_to_end(&mut rest).unwrap();
+            assert_eq!(rest, b"last", "splice: {splice}");
+            right.shutdown(Shutdown::Write).unwrap();
+            end.recv_timeout(LIMIT).unwrap();
+            assert_eq!(pipe.forward().bytes(), 15);
+        }
+    }
+
+    #[test]
+    fn the_end_comes_after_the_bytes_behind_one_out_of_band() {
+        let (_pipe, mut left, mut right, _end) = piped(true);
+        SockRef::from(&left).send_out_of_band(b"!").unwrap();
+        left.write_all(b"last").unwrap();
+        left.shutdown(Shutdown::Write).unwrap();
+        let mut received = Vec::new();
+        right.read_to_end(&mut received).unwrap();
+        assert_eq!(received, b"last");
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! Bytes between two connections that never leave the kernel: `splice(2)` of Linux, through a pipe.
 
 use std::io;
+use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice};
+use socket2::SockRef;
 use tokio::io::Interest;
 use tokio::net::TcpStream;
 use tokio::task::coop::consume_budget;
@@ -13,37 +15,41 @@ use super::pipe::{Call, would_block};
 /// How much the pipe between holds, in bytes, where the system allows as much.
 const CAPACITY: usize = 256 * 1024;
 
-/// Moves all that comes from `from` until the end to `to`, and counts it. `false` where the system
-/// can't do that; nothing was moved then.
+const FLAGS: SpliceFlags = SpliceFlags::NONBLOCK.union(SpliceFlags::MOVE);
+
+/// Moves what comes from `from` to `to`, and counts it, as long as the system can. What comes then,
+/// and always the end, is left to who receives it.
 pub(super) async fn flow(
     from: &TcpStream,
     to: &TcpStream,
     moved: &AtomicU64,
-) -> Result<bool, (Call, io::Error)> {
+) -> Result<(), (Call, io::Error)> {
     // Without descriptors it goes the other way, which takes none.
     let Ok((out, into)) = pipe_with(PipeFlags::NONBLOCK | PipeFlags::CLOEXEC) else {
-        return Ok(false);
+        return Ok(());
     };
     let _ = fcntl_setpipe_size(&into, CAPACITY);
-    let flags = SpliceFlags::NONBLOCK | SpliceFlags::MOVE;
-    let mut begun = false;
+    let fill = || Ok(splice(from, None, &into, None, CAPACITY, FLAGS)?);
     loop {
         from.readable().await.map_err(|error| (Call::Read, error))?;
-        let mut left = match from
-            .try_io(Interest::READABLE, || Ok(splice(from, None, &into, None, CAPACITY, flags)?))
-        {
-            Ok(0) => return Ok(true),
+        let filled = from.try_io(Interest::READABLE, || match fill() {
+            Err(error) if would_block(&error) && has_bytes(from) => match fill() {
+                // It does not get past a byte out of band, and takes one for the end.
+                Err(error) if would_block(&error) => Ok(0),
+                others => others,
+            },
+            others => others,
+        });
+        let mut left = match filled {
+            Ok(0) => return Ok(()),
             Ok(count) => count,
             Err(error) if would_block(&error) => continue,
-            Err(error) if !begun && error.kind() == io::ErrorKind::InvalidInput => {
-                return Ok(false);
-            }
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => return Ok(()),
             Err(error) => return Err((Call::Read, error)),
         };
-        begun = true;
         while left > 0 {
             to.writable().await.map_err(|error| (Call::Write, error))?;
-            match to.try_io(Interest::WRITABLE, || Ok(splice(&out, None, to, None, left, flags)?)) {
+            match to.try_io(Interest::WRITABLE, || Ok(splice(&out, None, to, None, left, FLAGS)?)) {
                 Ok(0) => return Err((Call::Write, io::ErrorKind::WriteZero.into())),
                 Ok(count) => {
                     moved.fetch_add(count as u64, Ordering::Relaxed);
@@ -55,4 +61,9 @@ pub(super) async fn flow(
         }
         consume_budget().await;
     }
+}
+
+/// Whether there are bytes to receive.
+fn has_bytes(stream: &TcpStream) -> bool {
+    SockRef::from(stream).peek(&mut [MaybeUninit::uninit()]).is_ok_and(|count| count > 0)
 }
