@@ -197,7 +197,7 @@ impl Environment {
             return;
         }
         self.wakeups.set(self.wakeups.get() + 1);
-        self.in_scope(|| {
+        self.in_scope(|_| {
             let count = match self.shared() {
                 Some((words, _)) => {
                     let ring = &mut words[Layout::RING..][..Poller::RING_LEN];
@@ -218,7 +218,7 @@ impl Environment {
             self.missed.set(true);
             return;
         }
-        self.in_scope(|| self.dispatch(ROUND));
+        self.in_scope(|_| self.dispatch(ROUND));
     }
 
     /// Calls `dispatch`, again after each exception, until it says that it is through. An exception
@@ -350,12 +350,12 @@ impl Environment {
         }
     }
 
-    fn in_scope(&self, body: impl FnOnce()) {
+    fn in_scope(&self, body: impl FnOnce(sys::napi_handle_scope)) {
         let mut scope = ptr::null_mut();
         // SAFETY: `env` is live as long as `self`, and scopes are closed in the order they opened.
         unsafe {
             sys::napi_open_handle_scope(self.env, &mut scope);
-            body();
+            body(scope);
             sys::napi_close_handle_scope(self.env, scope);
         }
     }
@@ -389,12 +389,18 @@ unsafe extern "C" fn on_cleanup(
     let place = environment.cast::<Environment>();
     // SAFETY: the pointer that `open` registered, freed only after this hook.
     let environment = unsafe { &*place };
-    // Nobody is left to hear of an error.
-    environment.in_scope(|| drop(environment.send_stage()));
-    for reference in [environment.shared, environment.dispatch, environment.receiver] {
-        // SAFETY: made by `open`, deleted once.
-        unsafe { sys::napi_delete_reference(environment.env, reference) };
-    }
+    environment.in_scope(|scope| {
+        // Deno gives no scopes, and may have no engine any more when it comes here.
+        if scope.is_null() {
+            return;
+        }
+        // Nobody is left to hear of an error.
+        drop(environment.send_stage());
+        for reference in [environment.shared, environment.dispatch, environment.receiver] {
+            // SAFETY: made by `open`, deleted once.
+            unsafe { sys::napi_delete_reference(environment.env, reference) };
+        }
+    });
     environment.reactor.borrow_mut().close_all();
     if environment.ending.replace(true) {
         // SAFETY: the driver is gone, so nobody else has the pointer.
