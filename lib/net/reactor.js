@@ -28,6 +28,9 @@ const WRITABLE = 2;
 const HANGUP = 4;
 const PIPE_ENDED = 8;
 
+/** Where in the shared words the native half sees whether `dispatch` was entered. */
+const ENTRIES = 2;
+
 const shared = new ArrayBuffer(native.SHARED_LENGTH);
 const words = new Int32Array(shared, 0, native.STAGE / 4);
 const stage = Buffer.from(shared, native.STAGE);
@@ -223,6 +226,7 @@ function syncAlive() {
  */
 function dispatch(events) {
   dispatching = true;
+  words[ENTRIES]++;
   if (events > 0) {
     ringNext = native.RING;
     ringEnd = native.RING + 2 * events;

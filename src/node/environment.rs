@@ -23,18 +23,20 @@ use crate::net::{Id, Poller, Reactor};
 /// at each use. Offsets and lengths are in 32-bit words up to the stage, which is bytes.
 ///
 /// ```text
-///  word 0        1             2 …                             byte STAGE
-/// ┌─────────────┬─────────────┬───────────────────────────────┬───────────────┐
-/// │ stage owner │ stage length│ ring: id, readiness, id, …    │ write stage   │
-/// └─────────────┴─────────────┴───────────────────────────────┴───────────────┘
+///  word 0        1              2         4 …                         byte STAGE
+/// ┌─────────────┬──────────────┬─────────┬───────────────────────────┬─────────────┐
+/// │ stage owner │ stage length │ entries │ ring: id, readiness, id,… │ write stage │
+/// └─────────────┴──────────────┴─────────┴───────────────────────────┴─────────────┘
 /// ```
 pub struct Layout;
 
 impl Layout {
     const STAGE_OWNER: usize = 0;
     const STAGE_LENGTH: usize = 1;
+    /// How often `dispatch` was entered; wraps.
+    const ENTRIES: usize = 2;
     /// Where the ring begins, in words.
-    pub const RING: usize = 2;
+    pub const RING: usize = 4;
     /// Where the stage begins, in bytes.
     pub const STAGE: usize = (Self::RING + Poller::RING_LEN) * size_of::<i32>();
     /// How long all of it is, in bytes.
@@ -76,6 +78,8 @@ pub struct Environment {
     dispatching: Cell<bool>,
     /// It was to be woken, or to have a round, meanwhile.
     missed: Cell<bool>,
+    /// [`Layout::ENTRIES`] when a dispatch failed the last time.
+    entries_at_failure: Cell<Option<i32>>,
     shared: sys::napi_ref,
     dispatch: sys::napi_ref,
     receiver: sys::napi_ref,
@@ -128,6 +132,7 @@ impl Environment {
             entries: Cell::new(0),
             dispatching: Cell::new(false),
             missed: Cell::new(false),
+            entries_at_failure: Cell::new(None),
             shared: reference(env, shared.value()),
             dispatch: reference(env, dispatch.value()),
             receiver: reference(env, receiver.value()),
@@ -251,6 +256,12 @@ impl Environment {
                 }
                 break;
             }
+            let entries = self.shared().map(|(words, _)| words[Layout::ENTRIES]);
+            if entries == self.entries_at_failure.replace(entries) {
+                // JavaScript is not entered any more. Deno says that with an exception too.
+                self.take_exception();
+                break;
+            }
             if !self.report_exception() {
                 // The environment is being stopped, or something behind the dispatch failed. Had it
                 // more to do, there is to be a round, if there is to be anything.
@@ -267,16 +278,25 @@ impl Environment {
 
     /// Hands a pending exception to `uncaughtException`. Whether there was one and Node survived.
     fn report_exception(&self) -> bool {
+        // SAFETY: `env` is live.
+        self.take_exception().is_some_and(|exception| unsafe {
+            sys::napi_fatal_exception(self.env, exception) == sys::Status::napi_ok
+        })
+    }
+
+    /// The exception that is pending, which no longer is.
+    fn take_exception(&self) -> Option<sys::napi_value> {
         let mut pending = false;
         let mut exception = ptr::null_mut();
         // SAFETY: `env` is live and each result outlives its call.
-        unsafe {
+        let status = unsafe {
             sys::napi_is_exception_pending(self.env, &mut pending);
-            pending
-                && sys::napi_get_and_clear_last_exception(self.env, &mut exception)
-                    == sys::Status::napi_ok
-                && sys::napi_fatal_exception(self.env, exception) == sys::Status::napi_ok
-        }
+            if !pending {
+                return None;
+            }
+            sys::napi_get_and_clear_last_exception(self.env, &mut exception)
+        };
+        (status == sys::Status::napi_ok).then_some(exception)
     }
 
     /// The memory that both sides see, as words and as the bytes of the stage.
