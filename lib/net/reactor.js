@@ -4,7 +4,7 @@
 // wake-up, with all sockets that have become ready, and once in the next turn if anything was left
 // to do: completions whose callbacks are due, and sockets that are still ready.
 
-const { setImmediate } = require('timers');
+const { setImmediate, setTimeout } = require('timers');
 const native = require('../native.js');
 const errors = require('../errors.js');
 const asyncContext = require('./async-context.js');
@@ -28,6 +28,9 @@ const WRITABLE = 2;
 const HANGUP = 4;
 const PIPE_ENDED = 8;
 
+/** How many rounds that keep nothing alive follow each other before other things have a turn. */
+const UNKEPT_IN_A_ROW = 64;
+
 /** Where in the shared words the native half sees whether `dispatch` was entered. */
 const ENTRIES = 2;
 
@@ -39,8 +42,9 @@ const stage = Buffer.from(shared, native.STAGE);
 let reactor = null;
 /** Whether Node's event loop wakes it. */
 let inLoop = false;
-/** Where it does not: whether a round was asked for. */
+/** Where it does not: whether a round was asked for, and how many without keeping the process. */
 let asked = false;
+let unkept = 0;
 
 /** Sockets and servers by the index of their id. @type {Array<Handle | undefined>} */
 const table = [];
@@ -175,7 +179,9 @@ function wake() {
 
 /**
  * Asks for a round. In the loop it costs a call, each time. Elsewhere an immediate has it, once a
- * turn; but that would keep the process alive where nothing else does.
+ * turn. But an immediate would keep the process alive where nothing else does, and one that does not
+ * may have to wait for another event; the native half knows how to have a round soon without that.
+ * Bun and Deno have no turn, and no end, between such rounds: a timer gives them one.
  */
 function askForRound() {
   const { schedule } = open();
@@ -184,7 +190,8 @@ function askForRound() {
   } else if (!asked) {
     asked = true;
     if (keptAlive) setImmediate(haveRound);
-    else schedule();
+    else if (++unkept % UNKEPT_IN_A_ROW !== 0) schedule();
+    else setTimeout(haveRound, 0).unref();
   }
 }
 
