@@ -45,11 +45,19 @@ const without = countStores(make());
 }
 
 /**
+ * In Deno a resource keeps alive the one in whose scope it was made, and that the one before, so
+ * callbacks that begin operations would never be freed. One resource for all has no store, but keeps
+ * the stores of one callback from the others.
+ */
+const onlyOne = 'deno' in process.versions ? make() : null;
+
+/**
  * The context of the caller, or null where it has none.
  *
  * @returns {AsyncResource | null}
  */
 function capture() {
+  if (onlyOne !== null) return onlyOne;
   if (inUse) return make();
   if (executionAsyncResource() === root) return null;
   const resource = make();
