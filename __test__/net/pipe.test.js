@@ -695,6 +695,19 @@ test(
   },
 );
 
+test('the reason of a destroy may be anything', async (t) => {
+  for (const reason of [Object.freeze(new Error('frozen')), 'text', 5]) {
+    const { source, target, left, right } = await ends(t);
+    const { told, over } = begin({ source, target });
+    const gone = Promise.all([once(left.resume(), 'end'), once(right.resume(), 'end')]);
+    target.destroy(/** @type {any} */ (reason));
+    const { error, result } = await told;
+    assert.strictEqual(error, reason);
+    assert.deepStrictEqual(result, { forward: cut(0), backward: cut(0) });
+    await Promise.all([over, gone]);
+  }
+});
+
 test('a signal that was aborted before gives it up at once', async (t) => {
   const { source, target, left, right } = await ends(t);
   const signal = AbortSignal.abort('no more');

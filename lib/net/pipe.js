@@ -129,8 +129,10 @@ class Pipe {
     for (const connection of this._both()) connection._pipe = null;
     this._source._letGo();
     const request = acquire(PIPE, this._source, this._callback, this._context);
-    request.error = error === null ? null : Object.assign(error, { result });
+    request.error = error;
     request.buffer = result;
+    // For who awaits it. A program's own error may be frozen, or no object.
+    if (Object.isExtensible(error)) Reflect.set(/** @type {Error} */ (error), 'result', result);
     reactor.complete(request);
   }
 
