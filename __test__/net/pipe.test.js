@@ -284,6 +284,23 @@ test('what had come before the pipe goes through it, and so does the end', async
   }
 });
 
+test('a peer that had ended before makes no second end of it', async (t) => {
+  const { connection: source, socket: left } = await pairWithNode(t, { allowHalfOpen: true });
+  const { connection: target, socket: right } = await pairWithNode(t);
+  let heard = 0;
+  source.on('end', () => heard++);
+  left.end();
+  assert.strictEqual((await read(source)).length, 0);
+  await turns();
+  assert.strictEqual(heard, 1);
+  const { told, over } = begin({ source, target });
+  const received = receive(left);
+  assert.deepStrictEqual(await send(right, 1000), await received);
+  assert.deepStrictEqual((await told).result, { forward: whole(0), backward: whole(1000) });
+  await over;
+  assert.strictEqual(heard, 1);
+});
+
 test('the callback of a read that met the end may pipe the connection', async (t) => {
   const { connection: source, socket: left } = await pairWithNode(t);
   const { connection: target, socket: right } = await pairWithNode(t);

@@ -87,16 +87,10 @@ class Pipe {
   /** The native half has come to an end by itself. */
   onend() {
     const { forward, backward } = this._state();
-    const echo = this._source === this._target;
+    const back = this._source === this._target ? forward : backward;
     this._leave(null);
-    const [source, target] = [this._source, this._target];
-    source.ended = target.finished = forward.ended;
-    if (!echo) target.ended = source.finished = backward.ended;
-    for (const connection of this._both()) {
-      if (connection.ended) closing.step(connection, states.END_EVENT, null);
-      if (connection.finished) closing.step(connection, states.FINISH_EVENT, null);
-      closing.teardown(connection, null);
-    }
+    close(this._source, forward.ended, back.ended);
+    if (this._target !== this._source) close(this._target, back.ended, forward.ended);
   }
 
   /**
@@ -146,6 +140,22 @@ class Pipe {
   _both() {
     return this._source === this._target ? [this._source] : [this._source, this._target];
   }
+}
+
+/**
+ * A connection closes with the pipe that it was in.
+ *
+ * @param {Connection} connection
+ * @param {boolean} ended whether its peer's side has ended
+ * @param {boolean} finished whether ours has
+ */
+function close(connection, ended, finished) {
+  // Who had read the end before has heard of it.
+  if (ended && !connection.ended) closing.step(connection, states.END_EVENT, null);
+  if (finished) closing.step(connection, states.FINISH_EVENT, null);
+  connection.ended ||= ended;
+  connection.finished = finished;
+  closing.teardown(connection, null);
 }
 
 /**
