@@ -749,6 +749,29 @@ test('a signal is forgotten with its pipe', async (t) => {
   assert.strictEqual(getEventListeners(signal, 'abort').length, 0);
 });
 
+test('one that is to be reset as soon as it is connected is not piped', async (t) => {
+  for (const which of ['source', 'target']) {
+    const { connection, socket } = await pairWithNode(t);
+    const server = await listenWithNode(t);
+    const { lookup, answer } = lookupLater();
+    const connecting = oxwire.connect(server.port, 'somewhere', { lookup });
+    const [source, target] =
+      which === 'source' ? [connecting, connection] : [connection, connecting];
+    const { told, over } = begin({ source, target });
+    socket.write('not to be passed on');
+    connecting.resetAndDestroy();
+    answer();
+    const peer = await server.next();
+    const failed = new Promise((resolve) => {
+      peer.resume().on('error', (error) => resolve(/** @type {any} */ (error).code));
+      peer.on('end', () => resolve('end'));
+    });
+    assert.strictEqual((await told).error.code, 'ERR_SOCKET_CLOSED');
+    assert.strictEqual(await failed, 'ECONNRESET');
+    await over;
+  }
+});
+
 // What a socket in a pipe refuses.
 
 test('in a pipe reads, writes, the end and another pipe are refused', async (t) => {

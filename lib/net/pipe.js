@@ -167,7 +167,8 @@ function isClear(connection) {
   return (
     connection._phase === states.PIPED &&
     connection._writes.head === null &&
-    !connection._closesOnceDrained
+    !connection._closesOnceDrained &&
+    !connection._resets
   );
 }
 
