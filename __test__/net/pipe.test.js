@@ -975,6 +975,23 @@ test('bytes are counted while it runs and afterwards, on top of those before', a
   }
 });
 
+test('what is counted when it is given up is what the callback is told', async (t) => {
+  const { client, peer } = await pair(t);
+  const { signal } = new AbortController();
+  client.write('round');
+  peer.pipe(peer, () => {});
+  const { told } = begin({ source: client, target: client }, { signal });
+  await until(() => client.bytesRead > 0);
+  // What was written goes round and round, while the pipe is taken down too.
+  signal.removeEventListener = () => {
+    const before = client.bytesRead;
+    while (client.bytesRead === before);
+  };
+  client.destroy();
+  const { bytes } = (await told).result.forward;
+  assert.deepStrictEqual([client.bytesRead, client.bytesWritten], [bytes, 5 + bytes]);
+});
+
 test('addresses are known in a pipe and after it', async (t) => {
   const { source, target, left, right } = await ends(t);
   const addresses = () =>

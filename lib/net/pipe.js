@@ -64,15 +64,21 @@ class Pipe {
     if (result < 0) this.stop(errors.system(result, 'pipe'));
   }
 
-  /** How many bytes came from a connection so far. @param {Connection} connection */
-  bytesFrom(connection) {
-    const { forward, backward } = this._state();
+  /**
+   * How many bytes came from a connection so far.
+   *
+   * @param {Connection} connection
+   */
+  bytesFrom(connection, { forward, backward } = this._state()) {
     return connection === this._source ? forward.bytes : backward.bytes;
   }
 
-  /** How many bytes went to a connection so far. @param {Connection} connection */
-  bytesTo(connection) {
-    const { forward, backward } = this._state();
+  /**
+   * How many bytes went to a connection so far.
+   *
+   * @param {Connection} connection
+   */
+  bytesTo(connection, { forward, backward } = this._state()) {
     return connection === this._target ? forward.bytes : backward.bytes;
   }
 
@@ -109,7 +115,8 @@ class Pipe {
 
   /** Gives the connections back and tells how far it came. @param {Error | null} error */
   _leave(error) {
-    const { forward, backward, failedBackward = false, syscall = '', code } = this._state();
+    const state = this._state(); // Once: it may still be running.
+    const { forward, backward, failedBackward = false, syscall = '', code } = state;
     const failure = code === undefined ? null : errors.system(code, syscall);
     const result = {
       forward: { ...forward, error: failedBackward ? null : failure },
@@ -117,10 +124,10 @@ class Pipe {
     };
     this._abortion?.forget();
     for (const connection of this._both()) {
-      connection._bytesRead += this.bytesFrom(connection);
-      connection._bytesSent += this.bytesTo(connection);
+      connection._bytesRead += this.bytesFrom(connection, state);
+      connection._bytesSent += this.bytesTo(connection, state);
+      connection._pipe = null;
     }
-    for (const connection of this._both()) connection._pipe = null;
     this._source._letGo();
     const request = acquire(PIPE, this._source, this._callback, this._context);
     request.error = error;
