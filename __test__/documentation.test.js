@@ -97,3 +97,14 @@ test('the echo example checks every byte and sums up', () => {
   assert.match(String(stdout), /every byte came back as it was sent/);
   assert.match(String(stdout), /messages {2}[\d,]{4,}/);
 });
+
+test('the proxy example checks every byte and sums up', () => {
+  const file = path.join(ROOT, 'examples/proxy.js');
+  for (const splice of [[], ['--splice']]) {
+    const arguments_ = [file, '--seconds', '1', ...splice];
+    const { status, stdout, stderr } = spawnSync(process.execPath, arguments_, { timeout: 20_000 });
+    assert.strictEqual(status, 0, String(stderr));
+    assert.match(String(stdout), /every byte came back as it was sent/);
+    assert.match(String(stdout), /ended {5}[\d,]{2,} on both sides, 0 otherwise/);
+  }
+});
