@@ -23,9 +23,16 @@ function set(connection, time) {
   connection._idle.unref();
 }
 
-/** Hot: something has moved. @param {Connection} connection */
+/**
+ * Hot: something has moved. What is written before there is a connection has not: it must not keep
+ * the attempt from its timeout.
+ *
+ * @param {Connection} connection
+ */
 function refresh(connection) {
-  if (connection._idle !== null) connection._idle.refresh();
+  if (connection._idle !== null && connection._phase !== states.CONNECTING) {
+    connection._idle.refresh();
+  }
 }
 
 /** @param {Connection} connection */
