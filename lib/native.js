@@ -68,6 +68,7 @@ function reasonOf(error) {
  * @typedef {object} PipeState
  * @property {{ bytes: number, ended: boolean }} forward
  * @property {{ bytes: number, ended: boolean }} backward
+ * @property {number} idle how long nothing has moved, in milliseconds
  * @property {boolean} [failedBackward] which way failed, if one did
  * @property {string} [syscall]
  * @property {number} [code]

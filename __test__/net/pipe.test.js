@@ -1004,37 +1004,28 @@ test('addresses are known in a pipe and after it', async (t) => {
   assert.deepStrictEqual(addresses(), expected);
 });
 
-test('a timeout is heard where nothing has moved, and only there', async (t) => {
-  for (const which of /** @type {const} */ (['source', 'target'])) {
-    const piped = await ends(t);
-    const { left, right } = piped;
-    const timers = [];
-    const { mock } = t.mock.method(globalThis, 'setTimeout', (callback, delay) => {
-      const timer = { callback, delay, refreshes: 0, refresh: () => timer.refreshes++, unref() {} };
-      timers.push(timer);
-      return timer;
-    });
-    let heard = 0;
-    piped[which].setTimeout(1000, () => heard++);
-    mock.restore();
-    assert.strictEqual(timers.length, 1);
-    const [timer] = timers;
-    const { over } = await beginRunning(piped);
-    const passed = () => piped.source.bytesRead + piped.source.bytesWritten;
-    for (const socket of [left, right]) {
-      const before = passed();
-      socket.write('.');
-      await until(() => passed() > before);
-      const { refreshes } = timer;
-      timer.callback();
-      assert.deepStrictEqual([heard, timer.refreshes], [0, refreshes + 1]);
-    }
-    timer.callback();
-    assert.strictEqual(heard, 1);
-    assert.strictEqual(piped[which].destroyed, false);
-    for (const socket of [left, right]) socket.resume().end();
-    await over;
+test('a timeout of each end is heard where nothing has moved, once, and only there', async (t) => {
+  const piped = await ends(t);
+  const { source, target, left, right } = piped;
+  const heard = { source: 0, target: 0 };
+  source.setTimeout(800, () => heard.source++);
+  target.setTimeout(900);
+  target.on('timeout', () => heard.target++);
+  const { over } = await beginRunning(piped);
+  for (let i = 0; i < 12; i++) {
+    (i % 2 === 0 ? left : right).write('.');
+    await new Promise((resolve) => setTimeout(resolve, 100));
   }
+  assert.deepStrictEqual(heard, { source: 0, target: 0 });
+  await once(target, 'timeout');
+  assert.deepStrictEqual(heard, { source: 1, target: 1 });
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  assert.deepStrictEqual(heard, { source: 1, target: 1 });
+  left.write('.');
+  await once(target, 'timeout');
+  assert.strictEqual(target.destroyed, false);
+  for (const socket of [left, right]) socket.resume().end();
+  await over;
 });
 
 test('its callback runs in the async context of the call', async (t) => {

@@ -3,6 +3,7 @@
 // The timeout of a connection: the event `timeout` when nothing has moved for so long. As in
 // node:net it closes nothing, and does not keep the process alive.
 
+const { performance } = require('perf_hooks');
 const asyncContext = require('./async-context.js');
 const states = require('./states.js');
 
@@ -15,12 +16,31 @@ const states = require('./states.js');
 function set(connection, time) {
   clear(connection);
   connection.timeout = time;
-  if (time === 0 || connection._phase >= states.CLOSING) return;
-  connection._idle = setTimeout(() => {
-    if (connection._pipe?.hasMoved()) refresh(connection);
-    else asyncContext.emit(connection._asyncContext, connection, 'timeout');
-  }, time);
-  connection._idle.unref();
+  if (time > 0 && connection._phase < states.CLOSING) arm(connection, time);
+}
+
+/**
+ * @param {Connection} connection
+ * @param {number} time
+ */
+function arm(connection, time) {
+  const since = performance.now();
+  /** How much a pipe had moved when it was last told idle. */
+  let told = -1;
+  const expire = () => {
+    const { _pipe: pipe } = connection;
+    if (pipe !== null) {
+      // What a pipe moves is seen only when it is asked for, so it is asked again.
+      const { idle, moved } = pipe.traffic();
+      const left = time - Math.min(idle, performance.now() - since);
+      const again = setTimeout(expire, left > 0 ? left : time);
+      connection._idle = again.unref();
+      if (left > 0 || moved === told) return;
+      told = moved;
+    }
+    asyncContext.emit(connection._asyncContext, connection, 'timeout');
+  };
+  connection._idle = setTimeout(expire, time).unref();
 }
 
 /**

@@ -16,7 +16,11 @@ const { PIPE, acquire } = require('./request.js');
 /** @typedef {(error: Error | null, result: import('../../index.js').PipeResult) => void} Callback */
 
 /** How far a pipe is that has not begun. @type {PipeState} */
-const NOTHING = { forward: { bytes: 0, ended: false }, backward: { bytes: 0, ended: false } };
+const NOTHING = {
+  forward: { bytes: 0, ended: false },
+  backward: { bytes: 0, ended: false },
+  idle: Infinity,
+};
 
 class Pipe {
   /**
@@ -32,8 +36,6 @@ class Pipe {
     this._callback = callback;
     this._context = asyncContext.capture();
     this._running = false;
-    /** How much had moved when hasMoved() was asked the last time. */
-    this._seen = 0;
     /** @type {Abortion | null} */
     this._abortion = null;
     for (const connection of this._both()) {
@@ -82,12 +84,10 @@ class Pipe {
     return connection === this._target ? forward.bytes : backward.bytes;
   }
 
-  /** Whether anything has moved since this was asked for the last time. */
-  hasMoved() {
-    const { forward, backward } = this._state();
-    const before = this._seen;
-    this._seen = forward.bytes + backward.bytes;
-    return this._seen !== before;
+  /** How much has moved in all, and for how long nothing has, in milliseconds. */
+  traffic() {
+    const { forward, backward, idle } = this._state();
+    return { moved: forward.bytes + backward.bytes, idle };
   }
 
   /** The native half has come to an end by itself. */

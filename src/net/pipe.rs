@@ -5,7 +5,7 @@ use std::io;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use socket2::SockRef;
 use tokio::io::Interest;
@@ -33,21 +33,36 @@ pub struct Pipe {
     task: AbortHandle,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
+    began: Instant,
     forward: Way,
     backward: Way,
     failure: OnceLock<Failure>,
 }
 
 /// One way through a pipe.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Way {
+    began: Instant,
     bytes: AtomicU64,
+    /// When bytes moved the last time, in milliseconds since the beginning.
+    moved: AtomicU64,
     ended: AtomicBool,
 }
 
 impl Way {
+    fn new(began: Instant) -> Self {
+        Self { began, bytes: AtomicU64::new(0), moved: AtomicU64::new(0), ended: false.into() }
+    }
+
+    /// So many bytes more have moved.
+    pub(super) fn count(&self, bytes: usize) {
+        self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+        let now = self.began.elapsed().as_millis();
+        self.moved.store(u64::try_from(now).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
     /// How many bytes the kernel has taken.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
@@ -101,7 +116,7 @@ impl Pipe {
         let _context = runtime.enter();
         let first = TcpStream::from_std(first.into_std())?;
         let second = second.map(|socket| TcpStream::from_std(socket.into_std())).transpose()?;
-        let state = Arc::new(State::default());
+        let state = Arc::new(State::new());
         let theirs = Arc::clone(&state);
         let task = runtime.spawn(async move {
             theirs.run(first, second, splice).await;
@@ -120,6 +135,13 @@ impl Pipe {
         &self.state.backward
     }
 
+    /// How long nothing has moved, either way.
+    pub fn idle(&self) -> Duration {
+        let State { began, forward, backward, .. } = &*self.state;
+        let last = [forward, backward].map(|way| way.moved.load(Ordering::Relaxed));
+        began.elapsed().saturating_sub(Duration::from_millis(last[0].max(last[1])))
+    }
+
     /// Why it ended early, if it did.
     pub fn failure(&self) -> Option<&Failure> {
         self.state.failure.get()
@@ -133,6 +155,16 @@ impl Drop for Pipe {
 }
 
 impl State {
+    fn new() -> Self {
+        let began = Instant::now();
+        Self {
+            began,
+            forward: Way::new(began),
+            backward: Way::new(began),
+            failure: OnceLock::new(),
+        }
+    }
+
     async fn run(&self, first: TcpStream, second: Option<TcpStream>, splice: bool) {
         let outcome = match &second {
             None => self.forward.flow(&first, &first, splice).await.map_err(forward),
@@ -198,7 +230,7 @@ impl Way {
     async fn flow(&self, from: &TcpStream, to: &TcpStream, splice: bool) -> Outcome {
         #[cfg(target_os = "linux")]
         if splice {
-            super::splice::flow(from, to, &self.bytes).await?;
+            super::splice::flow(from, to, self).await?;
         }
         #[cfg(not(target_os = "linux"))]
         let _ = splice;
@@ -249,7 +281,7 @@ impl Way {
             Err(error) if would_block(&error) => 0,
             Err(error) => return Err((Call::Write, error)),
         };
-        self.bytes.fetch_add(sent as u64, Ordering::Relaxed);
+        self.count(sent);
         Ok(Some((received.len(), received.get(sent..).unwrap_or_default().to_vec())))
     }
 
@@ -258,7 +290,7 @@ impl Way {
             to.writable().await.map_err(|error| (Call::Write, error))?;
             match to.try_write(bytes) {
                 Ok(count) => {
-                    self.bytes.fetch_add(count as u64, Ordering::Relaxed);
+                    self.count(count);
                     bytes = bytes.get(count..).unwrap_or_default();
                 }
                 Err(error) if would_block(&error) => {}
@@ -432,7 +464,7 @@ mod tests {
         let _context = runtime.enter();
         let [from, to] =
             [first, second].map(|socket| super::TcpStream::from_std(socket.into_std()).unwrap());
-        let way = Way::default();
+        let way = Way::new(Instant::now());
         let (call, error) = runtime.block_on(way.flow(&from, &to, false)).unwrap_err();
         assert_eq!((call, error.kind()), (Call::Shutdown, io::ErrorKind::ConnectionReset));
         assert!(!way.ended());

@@ -2,7 +2,6 @@
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice};
 use socket2::SockRef;
@@ -10,7 +9,7 @@ use tokio::io::Interest;
 use tokio::net::TcpStream;
 use tokio::task::coop::consume_budget;
 
-use super::pipe::{Call, would_block};
+use super::pipe::{Call, Way, would_block};
 
 /// How much the pipe between holds, in bytes, where the system allows as much.
 const CAPACITY: usize = 256 * 1024;
@@ -22,7 +21,7 @@ const FLAGS: SpliceFlags = SpliceFlags::NONBLOCK.union(SpliceFlags::MOVE);
 pub(super) async fn flow(
     from: &TcpStream,
     to: &TcpStream,
-    moved: &AtomicU64,
+    way: &Way,
 ) -> Result<(), (Call, io::Error)> {
     // Without descriptors it goes the other way, which takes none.
     let Ok((out, into)) = pipe_with(PipeFlags::NONBLOCK | PipeFlags::CLOEXEC) else {
@@ -52,7 +51,7 @@ pub(super) async fn flow(
             match to.try_io(Interest::WRITABLE, || Ok(splice(&out, None, to, None, left, FLAGS)?)) {
                 Ok(0) => return Err((Call::Write, io::ErrorKind::WriteZero.into())),
                 Ok(count) => {
-                    moved.fetch_add(count as u64, Ordering::Relaxed);
+                    way.count(count);
                     left = left.saturating_sub(count);
                 }
                 Err(error) if would_block(&error) => {}

@@ -367,6 +367,8 @@ unsafe extern "C" fn pipe_state(
                 raw::set(env, state, c"ended", raw::boolean(env, way.ended()));
                 raw::set(env, object, name, state);
             }
+            let idle = u64::try_from(pipe.idle().as_millis()).unwrap_or(u64::MAX);
+            raw::set(env, object, c"idle", raw::count(env, idle));
             if let Some(failure) = pipe.failure() {
                 let syscall = match failure.call {
                     Call::Read => "read",
