@@ -33,20 +33,20 @@ export interface SocketOptions {
    *
    * @default false
    */
-  allowHalfOpen?: boolean;
+  allowHalfOpen?: boolean | undefined;
   /**
    * Whether small segments are sent at once (`TCP_NODELAY`). Small writes of one turn leave
    * together all the same.
    *
    * @default true
    */
-  noDelay?: boolean;
+  noDelay?: boolean | undefined;
   /**
    * Whether an idle connection is probed (`SO_KEEPALIVE`), so that a peer that is gone is noticed.
    *
    * @default false
    */
-  keepAlive?: boolean;
+  keepAlive?: boolean | undefined;
   /**
    * After how many milliseconds without traffic the first probe is sent, in whole seconds; 0 leaves
    * it to the system. Further ones follow each second, and the tenth without an answer ends the
@@ -54,7 +54,7 @@ export interface SocketOptions {
    *
    * @default 0
    */
-  keepAliveInitialDelay?: number;
+  keepAliveInitialDelay?: number | undefined;
 }
 
 /** Options of every connection that a server accepts. */
@@ -74,33 +74,33 @@ export type LookupFunction = (
 /** Options of one connection. */
 export interface ConnectionOptions extends SocketOptions {
   /** An address, or a name whose addresses are tried in turn. @default '127.0.0.1' */
-  host?: string | null;
+  host?: string | null | undefined;
   /** Which addresses of a name to take: 4, 6, or 0 for both. @default 0 */
-  family?: 0 | 4 | 6 | 'IPv4' | 'IPv6';
+  family?: 0 | 4 | 6 | 'IPv4' | 'IPv6' | undefined;
   /** Flags for the lookup, of `dns`. */
-  hints?: number;
+  hints?: number | undefined;
   /** Looks the name up. @default dns.lookup */
-  lookup?: LookupFunction;
+  lookup?: LookupFunction | undefined;
   /** The address to connect from. */
-  localAddress?: string;
+  localAddress?: string | undefined;
   /** The port to connect from. */
-  localPort?: number;
+  localPort?: number | undefined;
   /** Destroys the connection when it is aborted, with an `AbortError`. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** As `setTimeout`, from the beginning of the attempt to connect. In milliseconds. */
-  timeout?: number;
+  timeout?: number | undefined;
 }
 
 /** Where and how a server listens. */
 export interface ListenOptions {
   /** A number or digits; 0 or none takes any free one. */
-  port?: number | string | null;
+  port?: number | string | null | undefined;
   /** An address or a name. @default '0.0.0.0' */
-  host?: string | null;
+  host?: string | null | undefined;
   /** How many connections may wait to be accepted; the system may hold it lower. @default 511 */
-  backlog?: number;
+  backlog?: number | undefined;
   /** For `::`: take no IPv4 connections. @default false */
-  ipv6Only?: boolean;
+  ipv6Only?: boolean | undefined;
   /**
    * Let other servers, of other processes too, listen on the same port in the same way; the system
    * spreads connections over them (Linux and FreeBSD; elsewhere an error, `ENOTSUP`). A port that
@@ -109,11 +109,11 @@ export interface ListenOptions {
    *
    * @default false
    */
-  reusePort?: boolean;
+  reusePort?: boolean | undefined;
   /** In a worker of `node:cluster`: do not share the port. @default false */
-  exclusive?: boolean;
+  exclusive?: boolean | undefined;
   /** Closes the server when it is aborted. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** How a pipe is to work. */
@@ -124,9 +124,9 @@ export interface PipeOptions {
    *
    * @default false
    */
-  splice?: boolean;
+  splice?: boolean | undefined;
   /** Gives the pipe up, and closes both connections, when it is aborted. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** One way through a pipe. */
@@ -147,11 +147,19 @@ export interface PipeResult {
   backward: PipeFlow;
 }
 
+/** What kept a pipe from its end. */
+export interface PipeError extends SocketError {
+  /** How far the pipe came; nothing where it was refused, and both connections are as before. */
+  result?: PipeResult;
+}
+
 /**
- * Called when a pipe is over. An error is one that kept it from its end: it could not begin, was
- * aborted, or one of the connections was closed here. There is a result unless it could not begin.
+ * Called when a pipe is over. An error is one that kept it from its end: it was refused or aborted,
+ * a connection failed before it could begin, or was closed here.
  */
-export type PipeCallback = (error: SocketError | null, result: PipeResult | undefined) => void;
+export type PipeCallback = (
+  ...result: [error: null, result: PipeResult] | [error: PipeError, result: PipeResult | undefined]
+) => void;
 
 /** Called when a read is done: `bytesRead` is 0 at the end, and on an error. */
 export type ReadCallback<B extends Uint8Array = Uint8Array> = (
@@ -170,11 +178,11 @@ export type PoolReadCallback = (
 /** Options of one write. */
 export interface WriteOptions {
   /** Whether the buffer, one of the pool, is released when its bytes have left it. */
-  release?: boolean;
+  release?: boolean | undefined;
 }
 
 /** Called when the kernel has all of a write, with what was given and how many bytes that were. */
-export type WriteCallback<D extends Uint8Array | string = Uint8Array> = (
+export type WriteCallback<D = Uint8Array> = (
   error: SocketError | null,
   data: D,
   length: number,
@@ -186,6 +194,9 @@ export type WritevCallback<B extends Uint8Array = Uint8Array> = (
   buffers: B[],
   lengths: number[],
 ) => void;
+
+/** Events of streams, which a {@link Connection} is not: it is read with `read`. */
+export type NoEvent = 'data' | 'readable' | 'ready' | 'lookup';
 
 /** What {@link Connection} emits. */
 export interface ConnectionEvents {
@@ -235,6 +246,7 @@ export interface ServerEvents {
  * lent from the call to its callback; callbacks never run within the call.
  */
 export class Connection extends EventEmitter {
+  /** `connect` and servers make connections. One that is made by hand is never connected. */
   constructor(server?: Server | null);
 
   /** Whether all is over; `close` is emitted then. */
@@ -329,6 +341,8 @@ export class Connection extends EventEmitter {
     encoding: BufferEncoding | null | undefined,
     callback?: WriteCallback<string> | null,
   ): boolean;
+  /** Writes what may be either. */
+  write(data: Uint8Array | string, callback?: WriteCallback<Uint8Array | string> | null): boolean;
 
   /**
    * Writes any number of buffers, one behind the other, or the first `lengths[i]` bytes of each.
@@ -350,6 +364,17 @@ export class Connection extends EventEmitter {
    * @throws TypeError `ERR_INVALID_ARG_TYPE`
    */
   end(callback?: ((error: SocketError | null) => void) | null): this;
+  /**
+   * Writes `data` before.
+   *
+   * @throws TypeError `ERR_INVALID_ARG_TYPE`, `ERR_UNKNOWN_ENCODING`
+   */
+  end(data: Uint8Array | string, callback?: ((error: SocketError | null) => void) | null): this;
+  end(
+    data: string,
+    encoding: BufferEncoding | null | undefined,
+    callback?: ((error: SocketError | null) => void) | null,
+  ): this;
 
   /**
    * Closes the connection. What the kernel has taken still arrives; what is pending fails. Before
@@ -424,7 +449,7 @@ export class Connection extends EventEmitter {
     listener: (...args: ConnectionEvents[E]) => void,
   ): this;
   on<E extends string | symbol>(
-    event: E extends keyof ConnectionEvents ? never : E,
+    event: E extends keyof ConnectionEvents | NoEvent ? never : E,
     listener: (...args: any[]) => void,
   ): this;
   once<E extends keyof ConnectionEvents>(
@@ -432,7 +457,7 @@ export class Connection extends EventEmitter {
     listener: (...args: ConnectionEvents[E]) => void,
   ): this;
   once<E extends string | symbol>(
-    event: E extends keyof ConnectionEvents ? never : E,
+    event: E extends keyof ConnectionEvents | NoEvent ? never : E,
     listener: (...args: any[]) => void,
   ): this;
 }
@@ -441,7 +466,9 @@ export class Connection extends EventEmitter {
 export class Server extends EventEmitter {
   constructor(options?: ServerOptions | null);
 
-  /** What is connected now, in no order. */
+  /**
+   * What is connected now, in no order. It is the array itself: copy it before a loop that waits.
+   */
   readonly connections: Connection[];
   allowHalfOpen: boolean;
   /** How many connections there may be; those past it are closed as they come. @default Infinity */
@@ -464,20 +491,23 @@ export class Server extends EventEmitter {
    * @throws RangeError `ERR_SOCKET_BAD_PORT`
    * @throws Error `ERR_SERVER_ALREADY_LISTEN`
    */
-  listen(onlistening?: (() => void) | null): this;
-  listen(port: number | string | null | undefined, onlistening?: (() => void) | null): this;
+  listen(onlistening?: ((this: Server) => void) | null): this;
+  listen(
+    port: number | string | null | undefined,
+    onlistening?: ((this: Server) => void) | null,
+  ): this;
   listen(
     port: number | string | null | undefined,
     address: string | null | undefined,
-    onlistening?: (() => void) | null,
+    onlistening?: ((this: Server) => void) | null,
   ): this;
   listen(
     port: number | string | null | undefined,
     address: string | null | undefined,
     backlog: number | null | undefined,
-    onlistening?: (() => void) | null,
+    onlistening?: ((this: Server) => void) | null,
   ): this;
-  listen(options: ListenOptions, onlistening?: (() => void) | null): this;
+  listen(options: ListenOptions, onlistening?: ((this: Server) => void) | null): this;
 
   /**
    * Listens no more. Connections stay as they are, and are not waited for. The callback gets
@@ -526,26 +556,29 @@ export function createServer(
  * @throws RangeError `ERR_SOCKET_BAD_PORT`, `ERR_OUT_OF_RANGE`
  * @throws Error a system error where there are no sockets at all, as for want of descriptors
  */
-export function connect(port: number | string, onconnect?: (() => void) | null): Connection;
+export function connect(
+  port: number | string,
+  onconnect?: ((this: Connection) => void) | null,
+): Connection;
 export function connect(
   port: number | string,
   host: string | null | undefined,
-  onconnect?: (() => void) | null,
+  onconnect?: ((this: Connection) => void) | null,
 ): Connection;
 export function connect(
   port: number | string,
   host: string | null | undefined,
   options: ConnectionOptions | null | undefined,
-  onconnect?: (() => void) | null,
+  onconnect?: ((this: Connection) => void) | null,
 ): Connection;
 export function connect(
   port: number | string,
   options: ConnectionOptions,
-  onconnect?: (() => void) | null,
+  onconnect?: ((this: Connection) => void) | null,
 ): Connection;
 export function connect(
   options: ConnectionOptions & { port: number | string },
-  onconnect?: (() => void) | null,
+  onconnect?: ((this: Connection) => void) | null,
 ): Connection;
 
 /**

@@ -173,11 +173,20 @@ test('a path or a descriptor is refused, and no port is taken instead', () => {
   assert.strictEqual(connectWith(any, [{ port: 1, path: null }]), 'taken');
 });
 
+test('listening on an object needs a port in it', () => {
+  for (const options of [{}, { prot: 80 }, { host: '::' }]) {
+    assert.strictEqual(listenWith(any, [options]), 'TypeError ERR_INVALID_ARG_VALUE');
+  }
+});
+
 test('a backlog or a local port that no system takes is refused', () => {
   for (const backlog of [-1, 1.5, 2 ** 31]) {
-    assert.strictEqual(listenWith(any, [{ backlog }]), 'RangeError ERR_OUT_OF_RANGE');
+    assert.strictEqual(listenWith(any, [{ port: 0, backlog }]), 'RangeError ERR_OUT_OF_RANGE');
   }
-  assert.strictEqual(listenWith(any, [{ backlog: '5' }]), 'TypeError ERR_INVALID_ARG_TYPE');
+  assert.strictEqual(
+    listenWith(any, [{ port: 0, backlog: '5' }]),
+    'TypeError ERR_INVALID_ARG_TYPE',
+  );
   for (const localPort of [-1, 1.5, 65_536, 'http']) {
     assert.strictEqual(
       connectWith(any, [{ port: 1, localPort }]),

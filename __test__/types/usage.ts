@@ -183,6 +183,8 @@ connection.write(buffer, (error, data, length) => {
 connection.write(buffer, 8, (_error, data) => holds<Same<typeof data, typeof buffer>>());
 connection.write('text');
 connection.write('text', 'latin1');
+const either = 'text' as string | Uint8Array;
+connection.write(either, (error) => holds<Same<typeof error, SocketError | null>>());
 connection.write('text', undefined, () => {});
 connection.write('text', (_error, data) => holds<Same<typeof data, string>>());
 const onwrite: WriteCallback = (error, data, length) => void [error, data, length];
@@ -228,8 +230,12 @@ connection.close();
 connection.close(() => {});
 connection.destroy().ref().unref().destroy(new Error('enough'));
 
-// @ts-expect-error end sends nothing of its own
-connection.end('bye');
+connection
+  .end('bye')
+  .end('bye', 'latin1', () => {})
+  .end(bytes);
+// @ts-expect-error there is no data event: connections are no streams
+connection.on('data', (data: Buffer) => void data);
 // @ts-expect-error close has no error to tell
 connection.close((error: Error) => void error);
 // @ts-expect-error a reason is an Error

@@ -1,5 +1,6 @@
 'use strict';
 
+const { inspect } = require('util');
 const asyncContext = require('./async-context.js');
 const closing = require('./closing.js');
 const errors = require('../errors.js');
@@ -240,12 +241,20 @@ class Connection extends Handle {
   }
 
   /**
-   * Ends our side, as soon as all that was written has left.
+   * Ends our side, as soon as all that was written has left, `data` as the last.
    *
-   * @param {((error: Error | null) => void) | null} [callback]
+   * @param {any} [data] as for write; may be left out
+   * @param {any} [encoding] of a string; may be left out
+   * @param {any} [callback]
    * @returns {this}
    */
-  end(callback) {
+  end(data, encoding, callback) {
+    if (typeof data === 'function') [data, callback] = [undefined, data];
+    else if (typeof encoding === 'function') [encoding, callback] = [undefined, encoding];
+    if (data !== undefined && data !== null) {
+      validate.optionalCallback(callback); // Before anything is written.
+      this.write(data, typeof data === 'string' ? encoding : undefined);
+    }
     const request = this._makeRequest(END, callback);
     if (this._pipe !== null) {
       if (request === null) return this;
@@ -409,6 +418,28 @@ class Connection extends Handle {
   /** Whether reads wait for resume(). */
   isPaused() {
     return this._paused;
+  }
+
+  /**
+   * What console.log shows.
+   *
+   * @param {number} _depth
+   * @param {import('util').InspectOptions} options
+   */
+  [inspect.custom](_depth, options) {
+    const { finished, ended, bytesRead, bytesWritten } = this;
+    const side = (/** @type {unknown} */ address, /** @type {unknown} */ port) =>
+      address === undefined ? undefined : `${address} port ${port}`;
+    const shown = {
+      state: states.NAMES[this._phase],
+      local: side(this.localAddress, this.localPort),
+      remote: side(this.remoteAddress, this.remotePort),
+      finished,
+      ended,
+      bytesRead,
+      bytesWritten,
+    };
+    return `${this.constructor.name} ${inspect(shown, options)}`;
   }
 
   /** Closes the connection, if it is not closed yet, and waits until it is. */

@@ -112,6 +112,8 @@ function listenArguments(given) {
 function listenSettings(options) {
   const { port, host, backlog, signal } = options;
   if (!isGiven(port)) refuseOthers(options, ['path', 'fd']);
+  if (!('port' in options))
+    throw errors.invalidArgValue('options', 'must have the property "port"');
   if (host) validate.string('host', host);
   validate.signal(signal);
   return {

@@ -1,8 +1,10 @@
 'use strict';
 
+const { inspect } = require('util');
 const errors = require('../errors.js');
 const native = require('../native.js');
 const asyncContext = require('./async-context.js');
+const cluster = require('./cluster.js');
 const Connection = require('./connection.js');
 const Handle = require('./handle.js');
 const reactor = require('./reactor.js');
@@ -18,17 +20,6 @@ const ACCEPTS_PER_TURN = 64;
 const PAUSE = 100;
 
 const CLOSE_EVENT = 1;
-
-/** Where the system spreads the connections of a port over all that share it. */
-const canSharePorts = ['linux', 'freebsd'].includes(process.platform);
-
-function isClusterWorker() {
-  // Not at the top: few programs have a use for it.
-  const cluster = /** @type {import('cluster').Cluster} */ (
-    /** @type {unknown} */ (require('cluster'))
-  );
-  return cluster.isWorker;
-}
 
 /** A TCP server. */
 class Server extends Handle {
@@ -128,12 +119,24 @@ class Server extends Handle {
     if (this._opening !== null) this._forgetListening();
     this._opening = null;
     this._address = null;
+    cluster.left(this);
     clearTimeout(this._pause);
     this._pause = undefined;
     this._closeNative();
     this._letGoAll();
     reactor.complete(acquireStep(this, CLOSE_EVENT, null));
     return this;
+  }
+
+  /**
+   * What console.log shows.
+   *
+   * @param {number} _depth
+   * @param {import('util').InspectOptions} options
+   */
+  [inspect.custom](_depth, options) {
+    const shown = { address: this._address, connections: this.connections.length };
+    return `${this.constructor.name} ${inspect(shown, options)}`;
   }
 
   /** Closes the server, if it is not closed yet, and waits until it is. */
@@ -149,8 +152,7 @@ class Server extends Handle {
   _bind(address, settings) {
     const { port, backlog, ipv6Only, exclusive } = settings;
     // The workers of a cluster share a port as the system lets them: each has a listener.
-    const shares = canSharePorts && !exclusive && isClusterWorker();
-    const reusePort = settings.reusePort || shares;
+    const reusePort = settings.reusePort || (!exclusive && cluster.sharesPorts());
     const { noDelay, keepAlive } = this._settings;
     const id = reactor
       .open()
@@ -164,6 +166,7 @@ class Server extends Handle {
     this._hold();
     const bound = reactor.open().address(id, false);
     this._address = { address, family: bound?.family ?? '', port: bound?.port ?? port };
+    cluster.joined(this, this._address);
     this.emit('listening');
   }
 

@@ -11,6 +11,7 @@ module.exports = {
   /** The descriptor is closed; callbacks are still due. */
   CLOSING: 3,
   CLOSED: 4,
+  NAMES: ['connecting', 'open', 'piped', 'closing', 'closed'],
 
   // Its steps: what happens between callbacks, in their order.
   /** Our side is ended. */
