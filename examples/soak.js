@@ -127,7 +127,7 @@ async function main() {
   let grew = false;
   process.stdout.write(
     `${rounds.length} rounds of ${workloads.length} workloads in ${elapsed().toFixed(0)} s. ` +
-      'After a round, at the beginning and in the end:\n\n',
+      'What was left after a round,\nonce the first third had warmed up, and in the end:\n\n',
   );
   MEASURES.forEach(({ name, unit, slack }, i) => {
     const series = judged.map((round) => round[i]);
@@ -144,6 +144,7 @@ async function main() {
 }
 
 main().catch((error) => {
-  console.error(error);
+  // A wrong option needs no stack; a failed workload does.
+  console.error(error.cause ? error : `soak: ${error.message}\nusage: node soak.js [--seconds N]`);
   process.exit(1);
 });
