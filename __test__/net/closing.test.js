@@ -7,7 +7,9 @@ const { test } = require('node:test');
 const oxwire = require('../..');
 const {
   closed,
+  deafPort,
   fill,
+  freePort,
   listen,
   logEvents,
   pair,
@@ -17,6 +19,8 @@ const {
   turns,
   write,
 } = require('../support/sockets');
+
+/** @typedef {import('node:test').TestContext} Test */
 
 test('a half-open end goes through its steps in order', async (t) => {
   const { client, peer } = await pair(t, { allowHalfOpen: true });
@@ -257,6 +261,166 @@ test('destroy with nothing pending tells its error to a listener, if there is on
   assert.deepStrictEqual(log, ['error', 'close']);
 });
 
+/**
+ * A server of node:net whose connections are kept, and what they emit.
+ *
+ * @param {Test} t
+ */
+async function listenWithNode(t) {
+  const server = net.createServer({ allowHalfOpen: true });
+  const sockets = [];
+  const log = [];
+  server.on('connection', (socket) => {
+    sockets.push(socket);
+    socket.on('error', (/** @type {any} */ { code, syscall }) => log.push(`${syscall} ${code}`));
+    for (const event of ['end', 'close']) socket.on(event, () => log.push(event));
+    socket.resume();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  const { port } = /** @type {net.AddressInfo} */ (server.address());
+  return { server, port, log, sockets };
+}
+
+test('resetAndDestroy resets the connection, as that of node:net', async (t) => {
+  const { server, port, log } = await listenWithNode(t);
+  for (const library of [oxwire, net]) {
+    const client = /** @type {any} */ (library).connect(port, '127.0.0.1');
+    const events = logEvents(client);
+    const [[socket]] = await Promise.all([once(server, 'connection'), once(client, 'connect')]);
+    log.length = 0;
+    const over = [closed(client), closed(socket)];
+    assert.strictEqual(client.resetAndDestroy(), client);
+    assert.ok(client.destroyed);
+    assert.strictEqual(client.resetAndDestroy(), client, 'once more');
+    await Promise.all(over);
+    assert.strictEqual(client.resetAndDestroy(), client, 'and after the close');
+    await turns();
+    assert.deepStrictEqual(events, ['connect', 'close']);
+    assert.deepStrictEqual(log, ['read ECONNRESET', 'close']);
+  }
+});
+
+test('destroy and close are no reset', async (t) => {
+  const { port, log, sockets, server } = await listenWithNode(t);
+  for (const method of ['destroy', 'close']) {
+    const client = oxwire.connect(port);
+    const [[socket]] = await Promise.all([once(server, 'connection'), once(client, 'connect')]);
+    log.length = 0;
+    client[method]();
+    await once(socket, 'end');
+    assert.deepStrictEqual(log, ['end']);
+    sockets.pop().destroy();
+  }
+});
+
+test('a reset that is asked for before the connection comes behind its event', async (t) => {
+  const { port, log } = await listenWithNode(t);
+  for (const library of [oxwire, net]) {
+    const client = /** @type {any} */ (library).connect(port, '127.0.0.1');
+    /** @type {any[]} */
+    const events = logEvents(client);
+    client.on('connect', () => {
+      events.push(client.destroyed, client.connecting, client.remotePort === port);
+    });
+    assert.strictEqual(client.resetAndDestroy().resetAndDestroy(), client);
+    events.push(client.destroyed, client.connecting);
+    await closed(client);
+    while (!log.includes('close')) await turns(1);
+    assert.deepStrictEqual(events, [false, true, 'connect', false, false, true, 'close']);
+    assert.deepStrictEqual(log.splice(0), ['read ECONNRESET', 'close']);
+  }
+});
+
+test('a listener that throws does not keep a connection from its reset', async (t) => {
+  const { port, log } = await listenWithNode(t);
+  const client = oxwire.connect(port);
+  const uncaught = [];
+  const listeners = process.listeners('uncaughtException');
+  process.removeAllListeners('uncaughtException');
+  process.on('uncaughtException', (error) => uncaught.push(error.message));
+  t.after(() => {
+    process.removeAllListeners('uncaughtException');
+    for (const listener of listeners) process.on('uncaughtException', listener);
+  });
+  client.on('connect', () => {
+    throw new Error('thrown');
+  });
+  client.resetAndDestroy();
+  await closed(client);
+  while (!log.includes('close')) await turns(1);
+  assert.deepStrictEqual(uncaught, ['thrown']);
+  assert.deepStrictEqual(log, ['read ECONNRESET', 'close']);
+});
+
+test('a refused connection that was to be reset is an error as any other', async () => {
+  const port = await freePort();
+  for (const library of [oxwire, net]) {
+    const client = /** @type {any} */ (library).connect(port, '127.0.0.1');
+    const log = [];
+    client.on('error', ({ code }) => log.push(code));
+    client.on('close', () => log.push('close'));
+    client.resetAndDestroy();
+    await closed(client);
+    assert.deepStrictEqual(log, ['ECONNREFUSED', 'close']);
+  }
+});
+
+test('destroy ends a connection that waits for its reset', { skip: !onLinux() }, async (t) => {
+  const client = oxwire.connect(await deafPort(t));
+  client.write('x', (error) =>
+    assert.strictEqual(error?.code, 'ERR_SOCKET_CLOSED_BEFORE_CONNECTION'),
+  );
+  client.resetAndDestroy();
+  await turns();
+  assert.deepStrictEqual([client.connecting, client.destroyed], [true, false]);
+  client.destroy();
+  await closed(client);
+});
+
+test('a reset in the middle of a write tells what is pending, and the peer', async (t) => {
+  const { client, peer } = await pair(t);
+  await fill(client);
+  const log = logEvents(client);
+  assert.ok(client.writableLength > 0);
+  client.write('x', (error) => log.push(error?.code));
+  client.read(Buffer.alloc(1), (error) => log.push(error?.code));
+  client.end((error) => log.push(error?.code));
+  client.resetAndDestroy();
+  assert.deepStrictEqual([client.destroyed, client.writableLength], [true, 0]);
+  await closed(client);
+  assert.deepStrictEqual(log, [
+    'ERR_STREAM_DESTROYED',
+    'finish',
+    'ERR_SOCKET_CLOSED',
+    'ERR_SOCKET_CLOSED',
+    'close',
+  ]);
+  // What came before it can be read; the end never comes.
+  await assert.rejects(readAll(peer), { code: 'ECONNRESET' });
+});
+
+test('what came before a reset of our own is not read any more', async (t) => {
+  const { connection, socket } = await pairWithNode(t);
+  socket.write('unread');
+  await turns();
+  connection.pause();
+  const pending = read(connection);
+  connection.resetAndDestroy();
+  await assert.rejects(pending, { code: 'ERR_SOCKET_CLOSED' });
+});
+
+test('a Connection that was never connected can be reset', async () => {
+  const connection = new oxwire.Connection();
+  assert.strictEqual(connection.resetAndDestroy(), connection);
+  await closed(connection);
+  assert.ok(connection.destroyed);
+});
+
 test('close within any callback and event is the end of it', async (t) => {
   for (const moment of ['read', 'write', 'end', 'finish', 'connection', 'connect', 'close']) {
     const server = await listen(t, { allowHalfOpen: true });
@@ -300,3 +464,7 @@ test('a server forgets its connections when they close', async (t) => {
   assert.deepStrictEqual(server.connections, []);
   for (const client of clients) client.destroy();
 });
+
+function onLinux() {
+  return process.platform === 'linux';
+}

@@ -70,9 +70,13 @@ class Connecting {
     connection._letGo();
     idle.refresh(connection);
     writing.drain(connection);
-    if (connection._resets) connection.destroy();
-    else if (connection._reads.head !== null) reactor.list(connection);
-    asyncContext.emit(connection._asyncContext, connection, 'connect');
+    if (connection._reads.head !== null) reactor.list(connection);
+    try {
+      asyncContext.emit(connection._asyncContext, connection, 'connect');
+    } finally {
+      // As in node:net a reset that was asked for before comes behind the event.
+      if (connection._resets) connection.destroy();
+    }
   }
 
   _tryNext() {
