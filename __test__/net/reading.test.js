@@ -1,6 +1,7 @@
 'use strict';
 
 const assert = require('assert');
+const net = require('net');
 const os = require('os');
 const vm = require('vm');
 const { once } = require('events');
@@ -9,6 +10,8 @@ const { Worker } = require('worker_threads');
 const oxwire = require('../..');
 const {
   closed,
+  freePort,
+  listen,
   logEvents,
   pair,
   pairWithNode,
@@ -316,6 +319,173 @@ test('a buffer that shrinks while lent gets what it has room for', async (t) => 
   assert.strictEqual(error, null);
   assert.strictEqual(count, 3);
   assert.strictEqual((await read(client)).toString(), 'def');
+});
+
+test('isPaused says what it says in node:net', () => {
+  const seen = [new oxwire.Connection(), new net.Socket()].map((socket) => [
+    socket.isPaused(),
+    socket.pause().isPaused(),
+    socket.pause().isPaused(),
+    socket.resume().isPaused(),
+    socket.resume().isPaused(),
+    socket.pause().isPaused(),
+    socket.destroy().isPaused(),
+  ]);
+  assert.deepStrictEqual(seen[0], [false, true, true, false, false, true, true]);
+  assert.deepStrictEqual(seen[0], seen[1]);
+});
+
+test('a paused connection receives nothing, and its reads wait for resume', async (t) => {
+  const { client, peer } = await pair(t);
+  const log = [];
+  client.pause();
+  const before = oxwire.counters().recv;
+  for (const name of ['first', 'second']) {
+    client.read(Buffer.alloc(3), (_error, buffer) => log.push(`${name} ${buffer}`));
+  }
+  peer.write('foobar');
+  await turns();
+  assert.deepStrictEqual([log, client.bytesRead], [[], 0]);
+  assert.strictEqual(oxwire.counters().recv, before);
+  client.resume();
+  assert.deepStrictEqual(log, [], 'not within the call');
+  while (log.length < 2) await turns(1);
+  assert.deepStrictEqual(log, ['first foo', 'second bar']);
+});
+
+test('pause within the callback of a read holds back the next one', async (t) => {
+  const { client, peer } = await pair(t);
+  const log = [];
+  const first = new Promise((resolve) => {
+    client.read(Buffer.alloc(3), (_error, buffer) =>
+      resolve(log.push(String(buffer), client.pause())),
+    );
+  });
+  client.read(Buffer.alloc(3), (_error, buffer) => log.push(String(buffer)));
+  peer.write('foobar');
+  await first;
+  await turns();
+  assert.deepStrictEqual(log, ['foo', client]);
+  client.resume();
+  while (log.length < 3) await turns(1);
+  assert.strictEqual(log[2], 'bar');
+});
+
+test('pause before the connection, or after its bytes have come, holds as well', async (t) => {
+  const server = await listen(t);
+  const client = oxwire.connect(server.address().port);
+  assert.strictEqual(client.pause(), client);
+  let count = 0;
+  client.read(Buffer.alloc(8), () => count++);
+  const [[peer]] = await Promise.all([once(server, 'connection'), once(client, 'connect')]);
+  peer.pause();
+  peer.read(Buffer.alloc(8), () => count++);
+  client.write('x');
+  peer.write('y');
+  await turns();
+  assert.strictEqual(count, 0);
+  client.resume().pause();
+  peer.resume().pause();
+  await turns();
+  assert.strictEqual(count, 0, 'resume holds for a turn at least');
+  client.resume();
+  peer.resume();
+  while (count < 2) await turns(1);
+  client.destroy();
+});
+
+test('a read that is queued while paused waits too, though bytes are there', async (t) => {
+  const { client, peer } = await pair(t);
+  peer.write('first second');
+  assert.strictEqual((await read(client, 6)).toString(), 'first ');
+  client.pause();
+  let text = '';
+  client.read(Buffer.alloc(16), (_error, buffer, count) => {
+    text = buffer.toString('latin1', 0, count);
+  });
+  await turns();
+  assert.strictEqual(text, '');
+  client.resume();
+  while (text === '') await turns(1);
+  assert.strictEqual(text, 'second');
+});
+
+test('pause holds back the end, and the bytes before it', async (t) => {
+  const { client, peer } = await pair(t);
+  const log = logEvents(client);
+  client.pause();
+  client.read(Buffer.alloc(8), (_error, _buffer, count) => log.push(`read ${count}`));
+  client.read(Buffer.alloc(8), (_error, _buffer, count) => log.push(`read ${count}`));
+  peer.write('last');
+  peer.end();
+  await turns();
+  assert.deepStrictEqual([log, client.ended], [[], false]);
+  client.resume();
+  await closed(client);
+  assert.deepStrictEqual(log, ['read 4', 'read 0', 'end', 'finish', 'close']);
+});
+
+test('pause holds back a reset until resume; a write hears of it before', async (t) => {
+  const { connection, socket } = await pairWithNode(t);
+  const log = logEvents(connection);
+  connection.pause();
+  connection.read(Buffer.alloc(8), (error) => log.push(`read ${error?.code}`));
+  socket.resetAndDestroy();
+  await turns();
+  assert.deepStrictEqual(log, []);
+  connection.write('x', (error) => log.push(`write ${error?.code}`));
+  while (log.length === 0) await turns(1);
+  await turns();
+  assert.match(log.join(), /^write (ECONNRESET|EPIPE)$/);
+  connection.resume();
+  await closed(connection);
+  assert.deepStrictEqual(log.slice(1), ['read ECONNRESET', 'close']);
+});
+
+test('a paused connection can be closed, and its reads are told', async (t) => {
+  for (const method of ['close', 'destroy', 'resetAndDestroy']) {
+    const { client } = await pair(t);
+    const log = [];
+    client.pause();
+    client.read(Buffer.alloc(8), (error) => log.push(error?.code));
+    client[method]();
+    client.read(Buffer.alloc(8), (error) => log.push(error?.code));
+    await closed(client);
+    assert.deepStrictEqual(log, ['ERR_SOCKET_CLOSED', 'ERR_SOCKET_CLOSED']);
+    assert.strictEqual(client.resume(), client);
+  }
+});
+
+test('pause concerns reads alone', async (t) => {
+  const { client, peer } = await pair(t);
+  client.pause();
+  client.write('x');
+  client.end();
+  assert.strictEqual((await readAll(peer)).toString(), 'x');
+  peer.end();
+  await closed(client); // Nobody reads, and nothing is left to be read.
+});
+
+test('a refused connection tells its reads though they wait', async () => {
+  const client = oxwire.connect(await freePort());
+  client.on('error', () => {});
+  client.pause();
+  await assert.rejects(read(client), { code: 'ECONNREFUSED' });
+});
+
+test('bytesRead counts what was received, and stays', async (t) => {
+  const { connection, socket } = await pairWithNode(t);
+  assert.strictEqual(connection.bytesRead, 0);
+  socket.write('hello world');
+  await readAll(connection, 4);
+  assert.strictEqual(connection.bytesRead, 4, 'what waits in the system is not received yet');
+  await readAll(connection, 7);
+  assert.strictEqual(connection.bytesRead, 11);
+  socket.end();
+  assert.strictEqual((await read(connection)).length, 0);
+  connection.destroy();
+  await closed(connection);
+  assert.deepStrictEqual([connection.bytesRead, socket.bytesWritten], [11, 11]);
 });
 
 test('wrong arguments are thrown', async (t) => {
