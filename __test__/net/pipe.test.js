@@ -46,11 +46,15 @@ async function listenWithNode(t) {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => server.close());
-  const next = async () => {
-    const [socket] = await once(server, 'connection');
-    socket.on('error', () => {});
+  /** @type {net.Socket[]} */
+  const accepted = [];
+  server.on('connection', (socket) => {
+    accepted.push(socket.on('error', () => {}));
     t.after(() => socket.destroy());
-    return /** @type {net.Socket} */ (socket);
+  });
+  const next = async () => {
+    if (accepted.length === 0) await once(server, 'connection');
+    return /** @type {net.Socket} */ (accepted.shift());
   };
   return { port: /** @type {net.AddressInfo} */ (server.address()).port, next };
 }
