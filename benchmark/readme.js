@@ -3,7 +3,7 @@
 // Puts the published figures into the README: everything between the two marks there comes from
 // benchmark/results. `npm run bench -- --publish`, then `node benchmark/readme.js`.
 
-const { readFileSync, writeFileSync } = require('fs');
+const { existsSync, readFileSync, writeFileSync } = require('fs');
 const path = require('path');
 const { SCENARIOS } = require('./lib/scenarios');
 
@@ -11,9 +11,17 @@ const README = path.join(__dirname, '../README.md');
 const BEGIN = '<!-- figures, from benchmark/results by benchmark/readme.js -->';
 const END = '<!-- end of figures -->';
 
+/** Those whose figures git keeps. */
+const PUBLISHED = SCENARIOS.filter(({ name }) => existsSync(fileOf(name)));
+
+/** @param {string} name */
+function fileOf(name) {
+  return path.join(__dirname, 'results', `${name}.json`);
+}
+
 /** @param {string} name */
 function load(name) {
-  return JSON.parse(readFileSync(path.join(__dirname, 'results', `${name}.json`), 'utf8'));
+  return JSON.parse(readFileSync(fileOf(name), 'utf8'));
 }
 
 /** @param {{ median: number, low: number, high: number }} spread */
@@ -24,7 +32,7 @@ function cell({ median, low, high }) {
 
 /** The figures as the README has them. */
 function figures() {
-  const rows = SCENARIOS.map(({ name, description, unit }) => {
+  const rows = PUBLISHED.map(({ name, description, unit }) => {
     const { summary } = load(name);
     const ratio = (/** @type {string} */ peer) => {
       const found = summary.ratios.find((/** @type {any} */ one) => one.peer === peer);
@@ -33,7 +41,7 @@ function figures() {
     const cells = [ratio('turbo-net'), ratio('node-net'), ratio('node-net-cork')];
     return `| ${description} | ${cells.join(' | ')} |`;
   });
-  const { machine, settings } = load(SCENARIOS[0].name);
+  const { machine, settings } = load(PUBLISHED[0].name);
   return [
     BEGIN,
     '',

@@ -16,7 +16,7 @@ const USAGE = `Usage: node benchmark/run.js [options]
   --help           this text
 
 Scenarios:
-${SCENARIOS.map(({ name, description }) => `  ${name.padEnd(18)} ${description}`).join('\n')}
+${SCENARIOS.map(({ name, description }) => `  ${name.padEnd(22)} ${description}`).join('\n')}
 `;
 
 /**

@@ -35,6 +35,13 @@ const REPLY = [
   { name: 'node-net-cork', file: 'node-net.js', mode: 'reply-cork' },
 ];
 
+/** Connections that are piped to themselves, and the echoes in JavaScript. @type {Peer[]} */
+const PIPE = [
+  { name: 'oxwire-pipe', file: 'oxwire-pipe.js', mode: 'pipe' },
+  { name: 'oxwire-splice', file: 'oxwire-pipe.js', mode: 'splice' },
+  ...ECHO,
+];
+
 /** @type {Scenario[]} */
 const SCENARIOS = [
   {
@@ -82,6 +89,24 @@ const SCENARIOS = [
     depth: 64,
     unit: 'message',
     peers: REPLY,
+  },
+  {
+    name: 'pipe-stream-1x64k',
+    description: '1 connection, 64 KB messages without waiting, piped to itself',
+    connections: 1,
+    size: 64 * 1024,
+    depth: 0,
+    unit: 'byte',
+    peers: PIPE,
+  },
+  {
+    name: 'pipe-ping-pong-100x64',
+    description: '100 connections, 64 B messages, one in flight on each, piped to themselves',
+    connections: 100,
+    size: 64,
+    depth: 1,
+    unit: 'message',
+    peers: PIPE,
   },
 ];
 
