@@ -776,6 +776,30 @@ test('one that is to be reset as soon as it is connected is not piped', async (t
   }
 });
 
+test('resetAndDestroy of one connection resets the peers of both', async (t) => {
+  for (const splice of SPLICES) {
+    for (const which of ['source', 'target', 'echo']) {
+      const piped = await ends(t);
+      const { source, target, left, right } = piped;
+      const echo = which === 'echo';
+      const { told, over } = echo
+        ? begin({ source, target: source }, { splice })
+        : await beginRunning(piped, { splice });
+      const fates = (echo ? [left] : [left, right]).map(
+        (socket) =>
+          new Promise((resolve) => {
+            socket.on('error', (/** @type {any} */ error) => resolve(error.code));
+            socket.on('end', () => resolve('end')).resume();
+          }),
+      );
+      (which === 'target' ? target : source).resetAndDestroy();
+      assert.strictEqual((await told).error.code, 'ERR_SOCKET_CLOSED');
+      for (const fate of await Promise.all(fates)) assert.strictEqual(fate, 'ECONNRESET');
+      await over;
+    }
+  }
+});
+
 // What a socket in a pipe refuses.
 
 test('in a pipe reads, writes, the end and another pipe are refused', async (t) => {

@@ -107,6 +107,8 @@ class Pipe {
    */
   stop(error, cause = null) {
     this._leave(error);
+    // A reset of one is one of both.
+    if (cause?._resets) this._source._resets = this._target._resets = true;
     for (const connection of this._both()) {
       connection._failureHeard = true;
       if (connection !== cause) closing.teardown(connection, error);

@@ -39,6 +39,25 @@ struct State {
     forward: Way,
     backward: Way,
     failure: OnceLock<Failure>,
+    resets: AtomicBool,
+}
+
+/// The connections of a pipe, wherever it ends.
+struct Streams {
+    first: TcpStream,
+    second: Option<TcpStream>,
+    state: Arc<State>,
+}
+
+impl Drop for Streams {
+    fn drop(&mut self) {
+        if !self.state.resets.load(Ordering::Relaxed) {
+            return;
+        }
+        for stream in [Some(&self.first), self.second.as_ref()].into_iter().flatten() {
+            let _ = SockRef::from(stream).set_linger(Some(Duration::ZERO));
+        }
+    }
 }
 
 /// One way through a pipe.
@@ -117,9 +136,10 @@ impl Pipe {
         let first = TcpStream::from_std(first.into_std())?;
         let second = second.map(|socket| TcpStream::from_std(socket.into_std())).transpose()?;
         let state = Arc::new(State::new());
-        let theirs = Arc::clone(&state);
+        let streams = Streams { first, second, state: Arc::clone(&state) };
         let task = runtime.spawn(async move {
-            theirs.run(first, second, splice).await;
+            streams.state.run(&streams, splice).await;
+            drop(streams);
             on_end();
         });
         Ok(Self { state, task: task.abort_handle() })
@@ -142,6 +162,11 @@ impl Pipe {
         began.elapsed().saturating_sub(Duration::from_millis(last[0].max(last[1])))
     }
 
+    /// Dropping it is to reset the connections: what has not arrived is lost, and the peers are told.
+    pub fn reset_on_drop(&self) {
+        self.state.resets.store(true, Ordering::Relaxed);
+    }
+
     /// Why it ended early, if it did.
     pub fn failure(&self) -> Option<&Failure> {
         self.state.failure.get()
@@ -162,19 +187,19 @@ impl State {
             forward: Way::new(began),
             backward: Way::new(began),
             failure: OnceLock::new(),
+            resets: false.into(),
         }
     }
 
-    async fn run(&self, first: TcpStream, second: Option<TcpStream>, splice: bool) {
-        let outcome = match &second {
-            None => self.forward.flow(&first, &first, splice).await.map_err(forward),
-            Some(second) => self.exchange(&first, second, splice).await,
+    async fn run(&self, streams: &Streams, splice: bool) {
+        let Streams { first, second, .. } = streams;
+        let outcome = match second {
+            None => self.forward.flow(first, first, splice).await.map_err(forward),
+            Some(second) => self.exchange(first, second, splice).await,
         };
         let Err(failure) = outcome else { return };
         // A stream that was cut must not look like one that ended.
-        for stream in [Some(&first), second.as_ref()].into_iter().flatten() {
-            let _ = SockRef::from(stream).set_linger(Some(Duration::ZERO));
-        }
+        self.resets.store(true, Ordering::Relaxed);
         let _ = self.failure.set(failure);
     }
 
@@ -477,6 +502,21 @@ mod tests {
         assert_eq!(left.read(&mut [0]).unwrap(), 0);
         assert_eq!(right.read(&mut [0]).unwrap(), 0);
         assert!(end.recv_timeout(LIMIT).is_err(), "it did not end by itself");
+    }
+
+    #[test]
+    fn dropping_it_may_reset_both() {
+        for splice in [false, true] {
+            let (pipe, mut left, mut right, _end) = piped(splice);
+            left.write_all(b".").unwrap();
+            right.read_exact(&mut [0]).unwrap();
+            pipe.reset_on_drop();
+            drop(pipe);
+            for peer in [&mut left, &mut right] {
+                let error = peer.read(&mut [0]).unwrap_err();
+                assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
+            }
+        }
     }
 
     #[test]

@@ -254,6 +254,22 @@ impl Reactor {
         Ok(())
     }
 
+    /// Closes a socket by a reset, or the pipe that it is the first of: what has not arrived is lost,
+    /// and the peer is told so. A listener is closed.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Reactor::close`].
+    pub fn reset(&mut self, id: Id) -> io::Result<()> {
+        match self.entry(id).map(|entry| &entry.handle) {
+            // Where that can't be set, the connection is gone already.
+            Some(Handle::Socket(socket)) => drop(socket.reset_on_close()),
+            Some(Handle::Pipe(pipe)) => pipe.reset_on_drop(),
+            _ => {}
+        }
+        self.close(id)
+    }
+
     /// Closes all sockets and listeners.
     pub fn close_all(&mut self) {
         self.entries.clear();

@@ -393,13 +393,7 @@ unsafe extern "C" fn close(env: sys::napi_env, info: sys::napi_callback_info) ->
 /// `reset(id)`: 0. As `close`, but what was not sent is dropped, and the peer is told of it.
 unsafe extern "C" fn reset(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
     // SAFETY: a call of one of `FUNCTIONS`.
-    unsafe {
-        on_reactor(env, info, |reactor, [id]| {
-            // Where that can't be set, the connection is gone already.
-            let _ = reactor.socket(id_of(id)).and_then(|socket| socket.reset_on_close());
-            done(reactor.close(id_of(id)))
-        })
-    }
+    unsafe { on_reactor(env, info, |reactor, [id]| done(reactor.reset(id_of(id)))) }
 }
 
 /// `address(id, peer)`: `{ address, family, port }` of this end or of the peer's, or `undefined`
