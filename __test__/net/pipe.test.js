@@ -868,6 +868,22 @@ test('while a pipe waits the same is refused, behind what was accepted', async (
   assert.ok(log.includes('read ERR_INVALID_STATE') && log.includes('d ERR_INVALID_STATE'));
 });
 
+test('what is refused while earlier writes wait is told after them', async (t) => {
+  const { source, target, left, right } = await ends(t);
+  const waiting = await fill(target);
+  const log = [];
+  target.write('last', () => log.push('written'));
+  const { told } = begin({ source, target });
+  target.write('x', (error) => log.push(`write ${error?.code}`));
+  target.writev([Buffer.alloc(9000)], (error) => log.push(`writev ${error?.code}`));
+  left.end();
+  right.end();
+  left.resume();
+  assert.strictEqual((await receive(right)).size, waiting + 4);
+  await told;
+  assert.deepStrictEqual(log, ['written', 'write ERR_INVALID_STATE', 'writev ERR_INVALID_STATE']);
+});
+
 test('what is refused without a callback is heard where somebody listens', async (t) => {
   const piped = await ends(t);
   const { log } = await beginRunning(piped);

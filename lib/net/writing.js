@@ -197,7 +197,7 @@ function refuse(connection, request, error) {
   if (request.callback === null && connection._phase < states.CLOSING) {
     closing.step(connection, states.UNHEARD_ERROR, error);
   }
-  if (connection._phase <= states.OPEN && connection._writes.head !== null) {
+  if (connection._phase <= states.PIPED && connection._writes.head !== null) {
     connection._writes.push(request);
     connection._hold();
   } else {
