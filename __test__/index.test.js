@@ -56,5 +56,5 @@ function run(script, env) {
   const cwd = path.join(__dirname, '..');
   const options = { cwd, env, encoding: /** @type {const} */ ('utf8'), timeout: 20_000 };
   const { status, stdout, stderr } = spawnSync(process.execPath, ['-e', script], options);
-  return [status, stdout, stderr];
+  return /** @type {const} */ ([status, stdout, stderr]);
 }

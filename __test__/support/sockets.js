@@ -74,7 +74,7 @@ async function freePort() {
  * A port of 127.0.0.1 where a connection gets no answer, and stays as it is while it is connecting.
  * That is so on Linux, where a listener that has no room for a connection is silent.
  *
- * @param {Test} t
+ * @param {Scope} t
  * @returns {Promise<number>}
  */
 async function deafPort(t) {
