@@ -7,7 +7,6 @@ const { test } = require('node:test');
 const oxwire = require('../..');
 const {
   closed,
-  deafPort,
   fill,
   freePort,
   listen,
@@ -19,6 +18,7 @@ const {
   turns,
   write,
 } = require('../support/sockets');
+const { unansweringPort } = require('../support/unanswering');
 
 /** @typedef {import('node:test').TestContext} Test */
 
@@ -371,7 +371,7 @@ test('a refused connection that was to be reset is an error as any other', async
 });
 
 test('destroy ends a connection that waits for its reset', { skip: !onLinux() }, async (t) => {
-  const client = oxwire.connect(await deafPort(t));
+  const client = oxwire.connect(await unansweringPort(t));
   client.write('x', (error) =>
     assert.strictEqual(error?.code, 'ERR_SOCKET_CLOSED_BEFORE_CONNECTION'),
   );

@@ -9,7 +9,6 @@ const { test } = require('node:test');
 const oxwire = require('../..');
 const {
   closed,
-  deafPort,
   freePort,
   listen,
   logEvents,
@@ -18,6 +17,7 @@ const {
   turns,
   write,
 } = require('../support/sockets');
+const { unansweringPort } = require('../support/unanswering');
 
 test('what is called before connect is done after it, in order', async (t) => {
   const server = await listen(t);
@@ -387,7 +387,7 @@ test('an address that this end does not fit is one that failed', async (t) => {
 });
 
 test('an address that does not answer is left for the next', { skip: !onLinux() }, async (t) => {
-  const port = await deafPort(t);
+  const port = await unansweringPort(t);
   const other = oxwire.createServer().listen(port, '127.0.0.2');
   t.after(() => other.close());
   await once(other, 'listening');
@@ -400,7 +400,7 @@ test('an address that does not answer is left for the next', { skip: !onLinux() 
 });
 
 test('each address that failed has its own error', { skip: !onLinux() }, async (t) => {
-  const port = await deafPort(t);
+  const port = await unansweringPort(t);
   const lookup = (_host, _options, callback) =>
     process.nextTick(callback, null, [{ address: '127.0.0.1' }, { address: '127.0.0.2' }]);
   const [error] = await once(oxwire.connect({ port, host: 'both', lookup }), 'error');

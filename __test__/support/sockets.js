@@ -3,8 +3,6 @@
 // Sockets for tests: real ones, on loopback, closed when the test ends.
 
 const net = require('net');
-const path = require('path');
-const { spawn } = require('child_process');
 const { once } = require('events');
 const oxwire = require('../..');
 
@@ -67,26 +65,6 @@ async function freePort() {
   const { port } = /** @type {net.AddressInfo} */ (server.address());
   server.close();
   await once(server, 'close');
-  return port;
-}
-
-/**
- * A port of 127.0.0.1 where a connection gets no answer, and stays as it is while it is connecting.
- * That is so on Linux, where a listener that has no room for a connection is silent.
- *
- * @param {Scope} t
- * @returns {Promise<number>}
- */
-async function deafPort(t) {
-  const script = path.join(__dirname, 'deaf.js');
-  const child = spawn(process.execPath, [script, '127.0.0.1', '1']);
-  t.after(() => child.kill('SIGKILL'));
-  const [output] = await once(child.stdout, 'data');
-  const port = Number(output);
-  // As many as there is room for.
-  const fillers = [net.connect(port, '127.0.0.1'), net.connect(port, '127.0.0.1')];
-  t.after(() => fillers.forEach((filler) => filler.destroy()));
-  await Promise.all(fillers.map((filler) => once(filler, 'connect')));
   return port;
 }
 
@@ -196,7 +174,6 @@ function logEvents(connection, log = []) {
 
 module.exports = {
   closed,
-  deafPort,
   fill,
   freePort,
   listen,
