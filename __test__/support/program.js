@@ -21,7 +21,7 @@ async function run(program, { flags = [], descriptors, onstart } = {}) {
   if (descriptors !== undefined) {
     command.unshift('sh', '-c', `ulimit -n ${descriptors}; exec "$0" "$@"`);
   }
-  const child = spawn(command[0], command.slice(1), { timeout: 30_000, killSignal: 'SIGKILL' });
+  const child = spawn(command[0], command.slice(1), { timeout: 20_000, killSignal: 'SIGKILL' });
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', (chunk) => (stdout += chunk));
