@@ -63,9 +63,10 @@ impl Listener {
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::WouldBlock`] where none waits, else what `accept` reports.
+    /// [`io::ErrorKind::WouldBlock`] where none waits, [`io::ErrorKind::ConnectionAborted`] where its
+    /// peer has given it up, else what `accept` reports.
     pub fn accept(&mut self) -> io::Result<Socket> {
-        let (inner, peer) = self.inner.accept()?;
+        let (inner, peer) = self.inner.accept().map_err(given_up)?;
         Ok(Socket::accepted(inner, Some(peer), self.options))
     }
 
@@ -81,6 +82,20 @@ impl Listener {
     pub(super) fn source(&mut self) -> &mut TcpListener {
         &mut self.inner
     }
+}
+
+/// What Windows reports of a connection that was given up is that of a reset.
+#[cfg(windows)]
+fn given_up(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::ConnectionReset => io::Error::from_raw_os_error(10053), // WSAECONNABORTED
+        _ => error,
+    }
+}
+
+#[cfg(not(windows))]
+fn given_up(error: io::Error) -> io::Error {
+    error
 }
 
 /// The systems where it spreads connections are those of Node's option `reusePort`.

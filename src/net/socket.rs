@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io::{self, IoSlice, Read};
-use std::net::{Shutdown, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr};
 use std::time::Duration;
 
 use mio::net::TcpStream;
@@ -15,8 +15,10 @@ const SEND_FLAGS: i32 = libc::MSG_NOSIGNAL;
 #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "freebsd")))]
 const SEND_FLAGS: i32 = 0;
 
-/// Time between two probes, and how many may stay unanswered; those of libuv.
+/// Time between two probes, and how many may stay unanswered; those of libuv, and where they can't
+/// be chosen, those of the system.
 const PROBE_INTERVAL: Duration = Duration::from_secs(1);
+#[cfg(not(any(windows, target_os = "openbsd")))]
 const PROBES: u32 = 10;
 
 /// What a connection is given at its birth.
@@ -91,7 +93,7 @@ impl Socket {
             inner.set_reuse_address(true).map_err(ConnectError::Bind)?;
             inner.bind(&local.into()).map_err(ConnectError::Bind)?;
         }
-        match inner.connect(&address.into()) {
+        match inner.connect(&reachable(address).into()) {
             Ok(()) => {}
             Err(error) if is_under_way(&error) => {}
             Err(error) => return Err(error.into()),
@@ -109,6 +111,8 @@ impl Socket {
         let socket = SockRef::from(&inner);
         #[cfg(target_vendor = "apple")]
         let _ = socket.set_nosigpipe(true);
+        #[cfg(windows)]
+        let _ = socket.set_no_inherit(true);
         if options.no_delay {
             let _ = socket.set_tcp_nodelay(true);
         }
@@ -137,13 +141,16 @@ impl Socket {
         }
     }
 
-    /// Receives at most `buffer.len()` bytes, 0 at the end.
+    /// Receives at most `buffer.len()` bytes, 0 at the end. After less than that the poller tells
+    /// when there is more.
     ///
     /// # Errors
     ///
     /// [`io::ErrorKind::WouldBlock`] where nothing has arrived, else what `recv` reports.
     pub fn recv(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.inner.read(buffer)
+        let count = self.inner.read(buffer)?;
+        self.watch_after(count, || buffer.len());
+        Ok(count)
     }
 
     /// Whether the peer has ended its side and every byte before the end was received.
@@ -159,24 +166,40 @@ impl Socket {
         }
     }
 
-    /// Sends as much of `bytes` as the kernel takes now.
+    /// Sends as much of `bytes` as the kernel takes now. After less than all of it the poller tells
+    /// when there is room.
     ///
     /// # Errors
     ///
     /// [`io::ErrorKind::WouldBlock`] where it takes nothing, else what `send` reports.
     pub fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.inner.try_io(|| SockRef::from(&self.inner).send_with_flags(bytes, SEND_FLAGS))
+        let count =
+            self.inner.try_io(|| SockRef::from(&self.inner).send_with_flags(bytes, SEND_FLAGS))?;
+        self.watch_after(count, || bytes.len());
+        Ok(count)
     }
 
-    /// Sends as much of `slices`, one behind the other, as the kernel takes now. There may be at
-    /// most 1024 slices (`IOV_MAX`).
+    /// Sends as much of `slices`, one behind the other, as the kernel takes now; as
+    /// [`Socket::send`]. There may be at most 1024 slices (`IOV_MAX`).
     ///
     /// # Errors
     ///
     /// [`io::ErrorKind::WouldBlock`] where it takes nothing, else what `sendmsg` reports.
     pub fn send_vectored(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
-        self.inner
-            .try_io(|| SockRef::from(&self.inner).send_vectored_with_flags(slices, SEND_FLAGS))
+        let count = self
+            .inner
+            .try_io(|| SockRef::from(&self.inner).send_vectored_with_flags(slices, SEND_FLAGS))?;
+        self.watch_after(count, || slices.iter().map(|slice| slice.len()).sum());
+        Ok(count)
+    }
+
+    /// `count` bytes of `wanted` were moved. epoll and kqueue tell by themselves what becomes possible
+    /// after less than all. Windows is asked by mio alone, after a call that would have blocked; so
+    /// mio is told of one.
+    fn watch_after(&self, count: usize, wanted: impl FnOnce() -> usize) {
+        if cfg!(windows) && count > 0 && count < wanted() {
+            let _ = self.inner.try_io(|| io::Result::<()>::Err(io::ErrorKind::WouldBlock.into()));
+        }
     }
 
     /// Ends the sending side; what was sent before arrives first.
@@ -272,6 +295,19 @@ fn set_keep_alive(socket: &socket2::Socket, keep_alive: Option<Duration>) -> io:
         Some(_) => socket.set_keepalive(true),
         None => socket.set_keepalive(false),
     }
+}
+
+/// The address of a peer. On Windows the unspecified one is none, elsewhere it is this machine; as
+/// libuv does it, it is that everywhere.
+fn reachable(address: SocketAddr) -> SocketAddr {
+    if !cfg!(windows) || !address.ip().is_unspecified() {
+        return address;
+    }
+    let host: IpAddr = match address {
+        SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+        SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+    };
+    SocketAddr::new(host, address.port())
 }
 
 /// Whether `connect` only says that it has not finished.

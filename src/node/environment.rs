@@ -114,15 +114,15 @@ impl Environment {
 
         // The driver wants to know where the environment is, and the environment owns the driver.
         let mut place = Box::<Self>::new_uninit();
-        let driver = if in_loop {
+        let driver = match in_loop {
             #[cfg(unix)]
-            let driver = Driver::Loop(LoopDriver::open(env, poller, place.as_mut_ptr())?);
+            true => Driver::Loop(LoopDriver::open(env, poller, place.as_mut_ptr())?),
             #[cfg(not(unix))]
-            let driver = return Err(errno::ENOSYS);
-            driver
-        } else {
-            let place = place.as_mut_ptr();
-            Driver::Runtime(RuntimeDriver::open(env, &mut reactor, poller, place)?)
+            true => return Err(errno::ENOSYS),
+            false => {
+                let place = place.as_mut_ptr();
+                Driver::Runtime(RuntimeDriver::open(env, &mut reactor, poller, place)?)
+            }
         };
         place.write(Self {
             env,
