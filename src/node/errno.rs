@@ -35,36 +35,40 @@ mod numbers {
     pub const ENOTSUP: i32 = -4049;
     const UNKNOWN: i32 = -4094;
 
-    /// The number of a system's error: those of Windows Sockets, and the few others that they meet.
+    /// The number of a system's error: those of Windows Sockets, above 10000, and those of Windows
+    /// that sockets meet.
     pub fn of_system(code: i32) -> i32 {
         match code {
-            10004 => -4072,               // EINTR
-            10009 | 10038 => -4083,       // EBADF: no such socket any more
-            5 | 10013 => -4092,           // EACCES
-            10014 => -4074,               // EFAULT
-            87 | 10022 => EINVAL,         //
-            10024 => -4066,               // EMFILE
-            10035 => EAGAIN,              // WSAEWOULDBLOCK
-            10036 | 10037 => -4084,       // EALREADY
-            10040 => -4065,               // EMSGSIZE
-            10042 => -4035,               // ENOPROTOOPT
-            10043 => -4045,               // EPROTONOSUPPORT
-            10045 => ENOTSUP,             //
-            10047 => -4089,               // EAFNOSUPPORT
-            10048 => -4091,               // EADDRINUSE
-            10049 => -4090,               // EADDRNOTAVAIL
-            10050 => -4063,               // ENETDOWN
-            10051 | 1231 => -4062,        // ENETUNREACH
-            10053 | 1236 => ECONNABORTED, //
-            10054 | 64 | 10052 => -4077,  // ECONNRESET
-            8 | 14 => -4057,              // ENOMEM
-            10055 => -4060,               // ENOBUFS
-            10056 => -4069,               // EISCONN
-            10057 => -4053,               // ENOTCONN
-            10058 => -4047,               // EPIPE: the sending side is ended
-            121 | 10060 => -4039,         // ETIMEDOUT
-            1225 | 10061 => -4078,        // ECONNREFUSED
-            10065 | 1232 => -4073,        // EHOSTUNREACH
+            10013 => -4092,                     // EACCES
+            10048 | 1227 => -4091,              // EADDRINUSE
+            10049 => -4090,                     // EADDRNOTAVAIL
+            10047 => -4089,                     // EAFNOSUPPORT
+            10035 | 232 => EAGAIN,              // WSAEWOULDBLOCK, ERROR_NO_DATA
+            10036 | 10037 => -4084,             // EALREADY
+            10009 | 10038 | 6 => -4083,         // EBADF: no such socket any more
+            10004 | 995 => -4081,               // ECANCELED
+            10053 | 1236 => ECONNABORTED,       //
+            10061 | 1225 => -4078,              // ECONNREFUSED
+            10054 | 10052 | 64 => -4077,        // ECONNRESET
+            10014 | 998 => -4074,               // EFAULT
+            10065 | 1232 => -4073,              // EHOSTUNREACH
+            10022 | 10046 | 87 | 122 => EINVAL, //
+            10056 => -4069,                     // EISCONN
+            10024 | 4 => -4066,                 // EMFILE
+            10040 => -4065,                     // EMSGSIZE
+            10050 => -4063,                     // ENETDOWN
+            10051 | 1231 => -4062,              // ENETUNREACH
+            10055 => -4060,                     // ENOBUFS
+            8 | 14 => -4057,                    // ENOMEM
+            10057 | 2250 => -4053,              // ENOTCONN
+            10045 | 50 => ENOTSUP,              //
+            5 | 1314 => -4048,                  // EPERM
+            10058 => -4047,                     // EPIPE: the sending side is ended
+            10043 => -4045,                     // EPROTONOSUPPORT
+            10060 | 121 => -4039,               // ETIMEDOUT
+            10042 => -4035,                     // ENOPROTOOPT
+            10064 => -4031,                     // EHOSTDOWN
+            10044 => -4025,                     // ESOCKTNOSUPPORT
             _ => UNKNOWN,
         }
     }
@@ -82,11 +86,20 @@ pub fn of(error: &io::Error) -> i32 {
     }
 }
 
-/// The number that stands for a count of bytes or an error.
+/// The number of an error of a connection that stood. Windows knows two ways to lose one, which are
+/// one elsewhere; libuv makes the same of them.
+pub fn of_connection(error: &io::Error) -> i32 {
+    if cfg!(windows) && error.kind() == io::ErrorKind::ConnectionAborted {
+        return of(&io::Error::from_raw_os_error(10054)); // WSAECONNRESET
+    }
+    of(error)
+}
+
+/// The number that stands for a count of bytes or an error of a connection.
 pub fn outcome(result: io::Result<usize>) -> i32 {
     match result {
         // The kernel moves less than 2 GiB at a time (`MAX_RW_COUNT`).
         Ok(count) => i32::try_from(count).unwrap_or(i32::MAX),
-        Err(error) => of(&error),
+        Err(error) => of_connection(&error),
     }
 }

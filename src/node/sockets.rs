@@ -377,7 +377,8 @@ unsafe extern "C" fn pipe_state(
                 };
                 raw::set(env, object, c"failedBackward", raw::boolean(env, failure.backward));
                 raw::set(env, object, c"syscall", raw::string(env, syscall));
-                raw::set(env, object, c"code", raw::number(env, errno::of(&failure.error)));
+                let code = errno::of_connection(&failure.error);
+                raw::set(env, object, c"code", raw::number(env, code));
             }
             object
         })
