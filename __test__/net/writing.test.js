@@ -1,11 +1,14 @@
 'use strict';
 
 const assert = require('assert');
+const net = require('net');
 const { once } = require('events');
 const { test } = require('node:test');
 const oxwire = require('../..');
 const {
+  closed,
   fill,
+  listen,
   logEvents,
   pair,
   pairWithNode,
@@ -482,4 +485,161 @@ test('small writes that waited leave together', async (t) => {
   assert.strictEqual(completed, 5000);
   const sends = oxwire.counters().send - before;
   assert.ok(sends < 200, `${sends} sends`);
+});
+
+/** Reads all that comes, as long as it comes. @param {import('../..').Connection} connection */
+function drink(connection) {
+  connection.read(Buffer.alloc(1 << 20), function onread(error, buffer, count) {
+    if (!error && count > 0) connection.read(buffer, onread);
+  });
+}
+
+test('write says whether one may write on, and drain when one may again, as in node:net', async (t) => {
+  const server = await listen(t);
+  const chunk = Buffer.alloc(1 << 20);
+  const seen = [];
+  for (const library of /** @type {any[]} */ ([oxwire, net])) {
+    const socket = library.connect(server.address().port, '127.0.0.1');
+    const [[peer]] = await Promise.all([once(server, 'connection'), once(socket, 'connect')]);
+    const log = [];
+    socket.on('drain', () => log.push(socket.writableLength, socket.writableNeedDrain));
+    for (let round = 0; round < 2; round++) {
+      assert.strictEqual(socket.writableNeedDrain, false);
+      while (socket.write(chunk)) await turns(1);
+      log.push(socket.writableNeedDrain, socket.writableLength > 0);
+      log.push(socket.write('more'));
+      if (round === 0) drink(peer);
+      await once(socket, 'drain');
+    }
+    await turns();
+    seen.push(log);
+    socket.destroy();
+  }
+  const round = [true, true, false, 0, false];
+  assert.deepStrictEqual(seen[0], [...round, ...round], 'once each');
+  assert.deepStrictEqual(seen[0], seen[1]);
+});
+
+test('drain comes behind the callbacks of what had waited', async (t) => {
+  const { client, peer } = await pair(t);
+  const log = [];
+  client.on('drain', () => log.push('drain'));
+  await fill(client);
+  client.write('x', () => log.push('x'));
+  client.writev([Buffer.alloc(5), Buffer.alloc(5000)], () => log.push('v'));
+  drink(peer);
+  await once(client, 'drain');
+  assert.deepStrictEqual(log, ['x', 'v', 'drain']);
+});
+
+test('there is no drain where write has always said to go on', async (t) => {
+  const { client, peer } = await pair(t);
+  client.on('drain', () => assert.fail('nobody waits for it'));
+  drink(peer);
+  for (let i = 0; i < 100; i++) {
+    assert.strictEqual(client.write(Buffer.alloc(1000)), true);
+    if (i % 10 === 0) await turns(1);
+  }
+  assert.strictEqual(client.writev([Buffer.alloc(6000)]), true);
+  await write(client, 'last');
+  await turns();
+});
+
+test('there is no drain once our side is to be ended, as in node:net, or is closed', async (t) => {
+  const server = await listen(t);
+  for (const library of /** @type {any[]} */ ([oxwire, net])) {
+    const socket = library.connect(server.address().port, '127.0.0.1');
+    const [[peer]] = await Promise.all([once(server, 'connection'), once(socket, 'connect')]);
+    socket.on('drain', () => assert.fail('nothing can be written'));
+    while (socket.write(Buffer.alloc(1 << 20))) await turns(1);
+    socket.end();
+    assert.strictEqual(socket.writableNeedDrain, false);
+    drink(peer);
+    await once(socket, 'finish');
+    await turns();
+    socket.destroy();
+  }
+
+  const { client } = await pair(t);
+  client.on('drain', () => assert.fail('nothing can be written'));
+  await fill(client);
+  client.destroy();
+  assert.deepStrictEqual([client.writableNeedDrain, client.writableLength], [false, 0]);
+  await closed(client);
+});
+
+test('what is written before the connection counts, and is drained by it', async (t) => {
+  const server = await listen(t);
+  const client = oxwire.connect(server.address().port);
+  assert.strictEqual(client.write(Buffer.alloc(client.writableHighWaterMark - 1)), true);
+  assert.strictEqual(client.write('x'), false);
+  assert.strictEqual(client.writableLength, client.writableHighWaterMark);
+  assert.strictEqual(client.bytesWritten, client.writableLength);
+  const [[peer]] = await Promise.all([once(server, 'connection'), once(client, 'drain')]);
+  assert.deepStrictEqual([client.connecting, client.writableLength], [false, 0]);
+  assert.strictEqual((await readAll(peer, client.bytesWritten)).length, 65_536);
+  client.destroy();
+});
+
+test('what is staged counts as written, and as not taken yet', async (t) => {
+  const { client, peer } = await pair(t);
+  const counts = () => [client.bytesWritten, client.writableLength];
+  client.write('at once');
+  assert.deepStrictEqual(counts(), [7, 0]);
+  client.write('staged');
+  client.write('é');
+  client.writev([Buffer.from('to'), Buffer.from('gether')], [2, 4]);
+  assert.deepStrictEqual(counts(), [21, 14]);
+  await readAll(peer, 21);
+  assert.deepStrictEqual(counts(), [21, 0]);
+});
+
+test('writableLength falls as parts of a write leave, and bytesWritten stays', async (t) => {
+  const { client, peer } = await pair(t);
+  const total = 32 << 20;
+  client.write(Buffer.alloc(total / 2));
+  client.writev([Buffer.alloc(total / 4), Buffer.alloc(total / 4)]);
+  const lengths = new Set();
+  for (let received = 0; received < total;) {
+    assert.strictEqual(client.bytesWritten, total);
+    assert.ok(received <= total - client.writableLength);
+    lengths.add(client.writableLength);
+    received += (await read(peer, 1 << 20)).length;
+  }
+  assert.strictEqual(client.writableLength, 0);
+  const falling = [...lengths];
+  assert.ok(falling.length > 3, `${falling.length} parts`);
+  assert.deepStrictEqual(
+    falling,
+    falling.toSorted((a, b) => b - a),
+  );
+});
+
+test('what is refused is not counted as written', async (t) => {
+  const { client } = await pair(t);
+  client.write('hello');
+  client.end();
+  const onwrite = (error) => assert.ok(error);
+  client.write('too late', onwrite);
+  assert.strictEqual(client.bytesWritten, 5);
+  await turns();
+  client.destroy();
+  client.write('too late', onwrite);
+  client.writev([Buffer.alloc(5000)], onwrite);
+  assert.deepStrictEqual([client.bytesWritten, client.writableLength], [5, 0]);
+  await closed(client);
+  assert.deepStrictEqual([client.bytesWritten, client.writableLength], [5, 0]);
+});
+
+test('a write whose buffer is gone is taken off what waits', async (t) => {
+  const { client, peer } = await pair(t);
+  const filled = await fill(client);
+  const waiting = client.writableLength;
+  const buffer = Buffer.from(new ArrayBuffer(1000));
+  const failed = assert.rejects(write(client, buffer), { code: 'ERR_INVALID_STATE' });
+  assert.strictEqual(client.writableLength, waiting + 1000);
+  structuredClone(buffer.buffer, { transfer: [buffer.buffer] });
+  drink(peer);
+  await Promise.all([failed, once(client, 'drain')]);
+  assert.deepStrictEqual([client.writableLength, client.bytesWritten], [0, filled]);
 });
