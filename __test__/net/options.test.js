@@ -8,6 +8,7 @@ const dns = require('dns');
 const net = require('net');
 const { test } = require('node:test');
 const oxwire = require('../..');
+const options = require('../../lib/net/options');
 
 const any = /** @type {any} */ (oxwire);
 const theirs = /** @type {any} */ (net);
@@ -55,6 +56,127 @@ function thrown(call) {
   }
   return assert.fail('nothing was thrown');
 }
+
+test('connect takes its arguments in any of its forms', () => {
+  const listener = () => {};
+  const forms = [
+    [8080, 'a.name', { noDelay: false }, listener],
+    ['8080', 'a.name', { noDelay: false }, listener],
+    [8080, { host: 'a.name', noDelay: false }, listener],
+    [{ port: 8080, host: 'a.name', noDelay: false }, listener],
+    [{ port: '8080', host: 'a.name', noDelay: 0 }, listener],
+    // What turbo-net's callers leave empty.
+    [8080, 'a.name', { noDelay: false }, listener, undefined, null],
+    // The arguments before the options say more.
+    [8080, 'a.name', { port: 1, host: 'other', noDelay: false }, listener],
+    [8080, { port: 1, host: 'a.name', noDelay: false }, listener],
+  ];
+  const [expected, ...others] = forms.map(options.connectArguments);
+  for (const [i, other] of others.entries()) assert.deepStrictEqual(other, expected, `form ${i}`);
+  const { port, host, noDelay } = expected.settings;
+  assert.deepStrictEqual([port, host, noDelay], [8080, 'a.name', false]);
+  assert.strictEqual(expected.listener, listener);
+});
+
+test('what is left out of the arguments of connect has a default', () => {
+  const expected = {
+    allowHalfOpen: false,
+    noDelay: true,
+    keepAlive: -1,
+    port: 80,
+    host: '127.0.0.1',
+    lookup: undefined,
+    family: 0,
+    hints: process.platform === 'win32' ? 0 : dns.ADDRCONFIG,
+    localAddress: undefined,
+    localPort: 0,
+    signal: undefined,
+    timeout: 0,
+  };
+  const nothing = Object.fromEntries(
+    ['host', 'lookup', 'family', 'hints', 'localAddress', 'localPort', 'signal', 'timeout'].map(
+      (name) => [name, null],
+    ),
+  );
+  for (const values of [
+    [80],
+    [80, null],
+    [80, undefined, null, null],
+    [80, ''],
+    [80, {}],
+    [{ port: 80 }],
+    [{ port: 80, ...nothing }],
+    [{ port: 80, noDelay: null, keepAlive: null, allowHalfOpen: null }],
+  ]) {
+    const { settings, listener } = options.connectArguments(values);
+    assert.deepStrictEqual(settings, expected, JSON.stringify(values));
+    assert.strictEqual(listener, null);
+  }
+});
+
+test('listen takes its arguments in any of its forms', () => {
+  const listener = () => {};
+  const forms = [
+    [8080, '::1', 5, listener],
+    ['8080', '::1', 5, listener],
+    [8080, '::1', 5, listener, undefined],
+    [{ port: 8080, host: '::1', backlog: 5 }, listener],
+    [{ port: '8080', host: '::1', backlog: 5 }, listener, null],
+  ];
+  const [expected, ...others] = forms.map(options.listenArguments);
+  for (const [i, other] of others.entries()) assert.deepStrictEqual(other, expected, `form ${i}`);
+  const { port, host, backlog } = expected.settings;
+  assert.deepStrictEqual([port, host, backlog], [8080, '::1', 5]);
+  assert.strictEqual(expected.listener, listener);
+
+  // As in node:net a number behind the port is the backlog.
+  const { settings } = options.listenArguments([8080, 5, listener]);
+  assert.deepStrictEqual([settings.host, settings.backlog], ['0.0.0.0', 5]);
+});
+
+test('what is left out of the arguments of listen has a default', () => {
+  const expected = {
+    port: 0,
+    host: '0.0.0.0',
+    backlog: 511,
+    ipv6Only: false,
+    reusePort: false,
+    exclusive: false,
+    signal: undefined,
+  };
+  const listener = () => {};
+  for (const values of [
+    [],
+    [null, null, null, null],
+    [0, ''],
+    [{}],
+    [{ port: null, host: null, backlog: null }],
+    [{ port: 0, backlog: 0 }],
+  ]) {
+    assert.deepStrictEqual(options.listenArguments(values), { settings: expected, listener: null });
+    assert.deepStrictEqual(options.listenArguments([...values, listener]).listener, listener);
+  }
+});
+
+test('a server and a connection take the same options of a socket', () => {
+  const given = { allowHalfOpen: 1, noDelay: '', keepAlive: 'yes', keepAliveInitialDelay: 2500 };
+  const expected = { allowHalfOpen: true, noDelay: false, keepAlive: 2 };
+  assert.deepStrictEqual(options.socketSettings(given), expected);
+  const { settings } = options.connectArguments([{ port: 1, ...given }]);
+  assert.deepStrictEqual({ ...settings, ...expected }, settings);
+  for (const none of [undefined, null, {}]) {
+    const defaults = { allowHalfOpen: false, noDelay: true, keepAlive: -1 };
+    assert.deepStrictEqual(options.socketSettings(none), defaults);
+  }
+});
+
+test('the objects with the options are not changed', () => {
+  const given = Object.freeze({ port: 0, host: '127.0.0.1' });
+  options.connectArguments([1, given]);
+  options.connectArguments([given]);
+  options.listenArguments([given]);
+  assert.deepStrictEqual(given, { port: 0, host: '127.0.0.1' });
+});
 
 test('what is wrong with an argument is said in the words of node:net', () => {
   const calls = {

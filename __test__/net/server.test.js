@@ -2,11 +2,13 @@
 
 const assert = require('assert');
 const net = require('net');
+const os = require('os');
 const path = require('path');
 const { spawnSync } = require('child_process');
 const { once } = require('events');
 const { test } = require('node:test');
 const oxwire = require('../..');
+const { tcpSockets } = require('../support/kernel');
 const { listen, pair, turns } = require('../support/sockets');
 
 /** @typedef {import('node:test').TestContext} Test */
@@ -179,6 +181,160 @@ test('an IPv6 server takes IPv4 connections too', async () => {
   server.close();
 });
 
+test('listening says what it says in node:net', async () => {
+  const seen = [];
+  for (const library of /** @type {any[]} */ ([oxwire, net])) {
+    const server = library.createServer();
+    const log = [server.listening];
+    server.listen({ port: 0, host: 'localhost' });
+    log.push(server.listening);
+    await once(server, 'listening');
+    log.push(server.listening);
+    const over = once(server, 'close');
+    server.close();
+    log.push(server.listening);
+    await over;
+    log.push(server.listening);
+    seen.push(log);
+  }
+  assert.deepStrictEqual(seen[0], [false, false, true, false, false]);
+  assert.deepStrictEqual(seen[0], seen[1]);
+});
+
+test('methods return the server, as those of node:net do', async () => {
+  for (const library of /** @type {any[]} */ ([oxwire, net])) {
+    const server = library.createServer();
+    assert.strictEqual(server.listen({ port: 0, host: '127.0.0.1', backlog: 5 }), server);
+    assert.strictEqual(server.unref(), server);
+    assert.strictEqual(server.ref(), server);
+    assert.strictEqual(server.close(), server);
+    await once(server, 'close');
+    assert.strictEqual(
+      server.close(() => {}),
+      server,
+    );
+  }
+});
+
+test('the listener of listen runs once for each time, in any of its forms', async () => {
+  const server = oxwire.createServer();
+  const forms = [[], [0], [0, '127.0.0.1'], [0, '127.0.0.1', 5], [{}], [{ host: '127.0.0.1' }]];
+  let count = 0;
+  for (const values of /** @type {any[]} */ (forms)) {
+    await new Promise((resolve) => {
+      server.listen(...values, () => resolve(count++));
+    });
+    await new Promise((resolve) => server.close(resolve));
+  }
+  assert.deepStrictEqual([count, server.listenerCount('listening')], [forms.length, 0]);
+});
+
+test('what listen and createServer were given reaches the system', async (t) => {
+  // What becomes of it there, tests in Rust say.
+  const native = require('../../lib/net/reactor').open();
+  const listened = t.mock.method(native, 'listen');
+  const options = { noDelay: false, keepAlive: true, keepAliveInitialDelay: 5000 };
+  const given = { port: 0, host: '127.0.0.1', backlog: 7, ipv6Only: true };
+  const server = oxwire.createServer(options).listen(given);
+  const other = oxwire.createServer().listen();
+  await Promise.all([once(server, 'listening'), once(other, 'listening')]);
+  assert.deepStrictEqual(
+    listened.mock.calls.map((call) => call.arguments),
+    [
+      ['127.0.0.1', 0, 7, true, false, false, 5],
+      ['0.0.0.0', 0, 511, false, false, true, -1],
+    ],
+  );
+  server.close();
+  other.close();
+});
+
+test('a backlog of 1 holds as many as in node:net', { skip: !onLinux() }, async (t) => {
+  const seen = [];
+  for (const library of /** @type {any[]} */ ([oxwire, net])) {
+    const server = library.createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 });
+    await once(server, 'listening');
+    const { port } = server.address();
+    const sockets = [1, 2, 3].map(() => net.connect(port, '127.0.0.1'));
+    t.after(() => sockets.forEach((socket) => socket.destroy()));
+    await new Promise(process.nextTick); // They connect; no turn passes in which one is accepted.
+    const found = tcpSockets(port);
+    const received = found.find(({ state }) => state === 'LISTEN')?.received;
+    const states = found.filter(({ remotePort }) => remotePort === port).map(({ state }) => state);
+    seen.push([received, ...states.toSorted()]);
+    server.close();
+  }
+  assert.deepStrictEqual(seen[0], [2, 'ESTABLISHED', 'ESTABLISHED', 'SYN_SENT']);
+  assert.deepStrictEqual(seen[0], seen[1]);
+});
+
+test('with ipv6Only an IPv6 server takes no IPv4 connections', { skip: !hasIPv6() }, async () => {
+  for (const library of /** @type {any[]} */ ([oxwire, net])) {
+    const server = library.createServer().listen({ port: 0, host: '::', ipv6Only: true });
+    await once(server, 'listening');
+    const { port } = server.address();
+    const [error] = await once(oxwire.connect(port, '127.0.0.1'), 'error');
+    assert.strictEqual(error.code, 'ECONNREFUSED');
+    const client = oxwire.connect(port, '::1');
+    await Promise.all([once(server, 'connection'), once(client, 'connect')]);
+    client.destroy();
+    server.close();
+    for (const connection of server.connections ?? []) connection.destroy();
+  }
+});
+
+test('with ipv6Only the port is still free for IPv4', { skip: !hasIPv6() }, async () => {
+  const six = oxwire.createServer().listen({ port: 0, host: '::', ipv6Only: true });
+  await once(six, 'listening');
+  const four = oxwire.createServer().listen(six.address().port, '0.0.0.0');
+  await once(four, 'listening');
+  six.close();
+  four.close();
+});
+
+test('with reusePort servers share a port', { skip: !sharesPorts() }, async (t) => {
+  const first = oxwire.createServer().listen({ port: 0, host: '127.0.0.1', reusePort: true });
+  await once(first, 'listening');
+  const { port } = first.address();
+  const second = oxwire.createServer().listen({ port, host: '127.0.0.1', reusePort: true });
+  await once(second, 'listening');
+  const counts = [0, 0];
+  first.on('connection', () => counts[0]++);
+  second.on('connection', () => counts[1]++);
+  const clients = Array.from({ length: 64 }, () => oxwire.connect(port));
+  t.after(() => clients.forEach((client) => client.destroy()));
+  while (counts[0] + counts[1] < clients.length) await turns(1);
+  assert.ok(counts[0] > 0 && counts[1] > 0, `${counts}`);
+
+  // Who does not ask for it does not get it.
+  const third = oxwire.createServer().listen({ port, host: '127.0.0.1' });
+  assert.strictEqual((await once(third, 'error'))[0].code, 'EADDRINUSE');
+  for (const server of [first, second]) {
+    server.close();
+    for (const connection of server.connections) connection.destroy();
+  }
+});
+
+test(
+  'a port that is not shared is an error for who would share it',
+  { skip: !sharesPorts() },
+  async (t) => {
+    const { port } = (await listen(t)).address();
+    const server = oxwire.createServer().listen({ port, host: '127.0.0.1', reusePort: true });
+    assert.strictEqual((await once(server, 'error'))[0].code, 'EADDRINUSE');
+  },
+);
+
+test(
+  'reusePort is an error where the system would not spread connections',
+  { skip: sharesPorts() },
+  async () => {
+    const server = oxwire.createServer().listen({ port: 0, host: '127.0.0.1', reusePort: true });
+    const [{ code, syscall }] = await once(server, 'error');
+    assert.deepStrictEqual([code, syscall], ['ENOTSUP', 'listen']);
+  },
+);
+
 test('many connections at once are all accepted', async (t) => {
   const server = await listen(t);
   let accepted = 0;
@@ -329,6 +485,15 @@ test('a connect without descriptors fails, and leaves nothing behind', { skip: !
 
 function onLinux() {
   return process.platform === 'linux';
+}
+
+function sharesPorts() {
+  return ['linux', 'freebsd'].includes(process.platform);
+}
+
+function hasIPv6() {
+  const all = Object.values(os.networkInterfaces()).flat();
+  return all.some((found) => found?.address === '::1');
 }
 
 test('wrong arguments are thrown', () => {

@@ -78,12 +78,8 @@ function slices(buffers, lengths) {
   if (lengths !== undefined && lengths !== null && !Array.isArray(lengths)) {
     throw errors.invalidArgType('lengths', 'an array of numbers', lengths);
   }
-  const own = {
-    buffers: [...buffers],
-    lengths: lengths ? [...lengths] : [],
-    total: 0,
-    gone: false,
-  };
+  const given = Array.isArray(lengths) ? [...lengths] : [];
+  const own = { buffers: [...buffers], lengths: given, total: 0, gone: false };
   if (lengths && own.lengths.length !== own.buffers.length) {
     const count = `${own.buffers.length} buffers. Received ${own.lengths.length}`;
     throw errors.invalidArgValue('lengths', `must have one length for each of the ${count}`);
