@@ -1,125 +1,140 @@
 'use strict';
 
-// Servers in the workers of a cluster, each cluster in processes of its own.
+// Ports in the workers of a cluster, which are processes of their own.
 
 const assert = require('assert');
-const fs = require('fs');
+const cluster = /** @type {import('cluster').Cluster} */ (/** @type {any} */ (require('cluster')));
 const path = require('path');
-const { spawn } = require('child_process');
 const { once } = require('events');
 const { test } = require('node:test');
-const { temporaryFolder } = require('../support/folders');
-const { freePort } = require('../support/sockets');
+const oxwire = require('../..');
+const { closed, readAll } = require('../support/sockets');
 
-const ROOT = JSON.stringify(path.join(__dirname, '../..'));
-const canSharePorts = ['linux', 'freebsd'].includes(process.platform);
+cluster.setupPrimary({ exec: path.join(__dirname, '../support/worker.js'), args: [] });
+
+/** Where the system spreads the connections of a port over all that listen on it. */
+const options = { skip: !['linux', 'freebsd'].includes(process.platform) };
 
 /**
- * Runs a cluster of two workers and gives what its primary prints.
+ * A worker that waits to be told where to listen.
  *
  * @param {import('node:test').TestContext} t
- * @param {string} primary
- * @param {string} worker
  */
-async function runCluster(t, primary, worker) {
-  const file = path.join(temporaryFolder(t), 'cluster.js');
-  const script = `
-    const cluster = require('cluster');
-    const net = require('net');
-    const oxwire = require(${ROOT});
-    if (cluster.isPrimary) {
-      const workers = [cluster.fork(), cluster.fork()];
-      ${primary}
-    } else {
-      ${worker}
-    }`;
-  fs.writeFileSync(file, script);
-  const child = spawn(process.execPath, [file], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const limit = setTimeout(() => child.kill(), 20_000);
-  let output = '';
-  child.stdout.setEncoding('utf8').on('data', (text) => (output += text));
-  const [code] = await once(child, 'close');
-  clearTimeout(limit);
-  assert.strictEqual(code, 0, output);
-  return output;
+async function fork(t) {
+  const worker = cluster.fork();
+  t.after(async () => {
+    if (worker.isDead()) return;
+    worker.process.kill('SIGKILL');
+    await once(worker, 'exit');
+  });
+  await once(worker, 'message');
+  return worker;
 }
 
-test(
-  'the workers of a cluster share a port, and each answers',
-  { skip: !canSharePorts },
-  async (t) => {
-    const port = await freePort();
-    const primary = `
-    const seen = new Set();
-    let listening = 0;
-    cluster.on('listening', (worker, address) => {
-      if (address.port !== ${port} || address.address !== '127.0.0.1') throw address;
-      if (++listening === 2) ask();
-    });
-    function ask() {
-      oxwire.connect(${port}).on('error', (error) => { throw error; }).read(Buffer.alloc(10), (error, buffer, count) => {
-        seen.add(buffer.toString('utf8', 0, count));
-        if (seen.size < 2) return ask();
-        console.log('both');
-        for (const worker of workers) worker.kill();
-      });
-    }`;
-    const worker = `
-    oxwire.createServer((peer) => peer.end(String(cluster.worker.id))).listen(${port}, '127.0.0.1');`;
-    assert.strictEqual(await runCluster(t, primary, worker), 'both\n');
-  },
-);
+/**
+ * Lets a worker listen.
+ *
+ * @param {import('cluster').Worker} worker
+ * @param {object} where
+ * @returns {Promise<any>} its address, or the code of its error
+ */
+async function listen(worker, where) {
+  const answer = once(worker, 'message');
+  worker.send({ host: '127.0.0.1', ...where });
+  return (await answer)[0];
+}
 
-test(
-  'a worker that is disconnected listens no more, and ends',
-  { skip: !canSharePorts },
-  async (t) => {
-    const port = await freePort();
-    const primary = `
-    let listening = 0;
-    cluster.on('listening', () => {
-      if (++listening < 2) return;
-      cluster.disconnect(() => {
-        net.connect(${port}, '127.0.0.1').on('error', (error) => console.log(error.code));
-      });
-    });
-    cluster.on('exit', (worker, code) => console.log('exit', code));`;
-    const worker = `
-    const server = oxwire.createServer().listen(${port}, '127.0.0.1');
-    oxwire.createServer().listen(0, () => {}).close();`;
-    const lines = (await runCluster(t, primary, worker)).trim().split('\n');
-    assert.deepStrictEqual(lines.sort(), ['ECONNREFUSED', 'exit 0', 'exit 0']);
-  },
-);
+/** Which process answers on a port. @param {number} port */
+async function ask(port) {
+  const client = oxwire.connect(port);
+  const over = closed(client);
+  const answer = String(await readAll(client));
+  await over;
+  return Number(answer);
+}
 
-test('with port 0 each worker has a port of its own', async (t) => {
-  const primary = `
-    const ports = new Set();
-    cluster.on('listening', (worker, { port }) => {
-      ports.add(port);
-      if (ports.size === 2) for (const worker of workers) worker.kill();
-    });
-    cluster.on('exit', () => Object.keys(cluster.workers).length === 0 && console.log(ports.size));`;
-  const worker = `oxwire.createServer().listen(0, '127.0.0.1');`;
-  assert.strictEqual(await runCluster(t, primary, worker), '2\n');
+test('workers share a port, and the system spreads connections', options, async (t) => {
+  const workers = await Promise.all([fork(t), fork(t)]);
+  const address = await listen(workers[0], { port: 0 });
+  const { port } = address;
+  assert.deepStrictEqual(address, { address: '127.0.0.1', family: 'IPv4', port });
+  assert.deepStrictEqual(await listen(workers[1], { port }), address);
+  const seen = new Set();
+  for (let i = 0; i < 200 && seen.size < 2; i++) seen.add(await ask(port));
+  assert.deepStrictEqual(
+    [...seen].toSorted(),
+    workers.map(({ process: { pid } }) => pid).toSorted(),
+  );
+
+  const [first, second] = workers;
+  first.process.kill('SIGKILL');
+  await once(first, 'exit');
+  for (let i = 0; i < 10; i++) assert.strictEqual(await ask(port), second.process.pid);
 });
 
-test('a port that is not to be shared is that of one worker alone', async (t) => {
-  const port = await freePort();
-  const primary = `
-    const codes = [];
-    for (const worker of workers) {
-      worker.on('message', (code) => {
-        codes.push(code);
-        if (codes.length === 2) {
-          console.log(codes.sort().join());
-          for (const worker of workers) worker.kill();
-        }
-      });
-    }`;
-  const worker = `
-    oxwire.createServer()
-      .on('error', (error) => process.send(error.code))
-      .listen({ port: ${port}, host: '127.0.0.1', exclusive: true }, () => process.send('listens'));`;
-  assert.strictEqual(await runCluster(t, primary, worker), 'EADDRINUSE,listens\n');
+test('the primary hears that a worker listens, and where', options, async (t) => {
+  const worker = await fork(t);
+  const heard = once(cluster, 'listening');
+  const { address, port } = await listen(worker, { port: 0 });
+  const [who, where] = await heard;
+  assert.strictEqual(who.id, worker.id);
+  assert.deepStrictEqual([where.address, where.port, where.addressType], [address, port, 4]);
+});
+
+test('with port 0 each worker gets a port of its own', options, async (t) => {
+  const workers = await Promise.all([fork(t), fork(t)]);
+  const ports = new Set();
+  for (const worker of workers) {
+    const { port } = await listen(worker, { port: 0 });
+    ports.add(port);
+    assert.strictEqual(await ask(port), worker.process.pid);
+  }
+  assert.strictEqual(ports.size, 2);
+});
+
+test('a worker that is to have a port exclusively has it alone', options, async (t) => {
+  const [first, second] = await Promise.all([fork(t), fork(t)]);
+  const { port } = await listen(first, { port: 0, exclusive: true });
+  assert.deepStrictEqual(await listen(second, { port, exclusive: true }), { code: 'EADDRINUSE' });
+  assert.deepStrictEqual(await listen(second, { port }), { code: 'EADDRINUSE' });
+  assert.strictEqual(await ask(port), first.process.pid);
+});
+
+test('a port that another program has alone is an error for a worker', options, async (t) => {
+  const server = oxwire.createServer().listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  await once(server, 'listening');
+  const worker = await fork(t);
+  const { port } = server.address();
+  assert.deepStrictEqual(await listen(worker, { port }), { code: 'EADDRINUSE' });
+});
+
+test('a worker that is disconnected listens no more, and ends', async (t) => {
+  const worker = await fork(t);
+  const ports = [];
+  for (let i = 0; i < 3; i++) ports.push((await listen(worker, { port: 0 })).port);
+  for (const port of ports) assert.strictEqual(await ask(port), worker.process.pid);
+  worker.disconnect();
+  const [code, signal] = await once(worker, 'exit');
+  assert.deepStrictEqual([code, signal], [0, null]);
+  for (const port of ports) {
+    const [error] = await once(oxwire.connect(port), 'error');
+    assert.strictEqual(error.code, 'ECONNREFUSED');
+  }
+});
+
+test('a worker that is disconnected ends no connection', async (t) => {
+  const worker = await fork(t);
+  const { port } = await listen(worker, { port: 0 });
+  const client = oxwire.connect({ port, allowHalfOpen: true });
+  const pid = String(worker.process.pid);
+  assert.strictEqual(String(await readAll(client, pid.length)), pid);
+  // The worker waits for our end.
+  worker.disconnect();
+  await once(worker, 'disconnect');
+  assert.strictEqual((await readAll(client)).length, 0);
+  assert.strictEqual(worker.isDead(), false);
+  const over = closed(client);
+  client.end();
+  await Promise.all([over, once(worker, 'exit')]);
 });

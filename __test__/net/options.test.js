@@ -149,7 +149,7 @@ test('what is left out of the arguments of listen has a default', () => {
     [],
     [null, null, null, null],
     [0, ''],
-    [{}],
+    [{ port: undefined }],
     [{ port: null, host: null, backlog: null }],
     [{ port: 0, backlog: 0 }],
   ]) {

@@ -218,7 +218,14 @@ test('methods return the server, as those of node:net do', async () => {
 
 test('the listener of listen runs once for each time, in any of its forms', async () => {
   const server = oxwire.createServer();
-  const forms = [[], [0], [0, '127.0.0.1'], [0, '127.0.0.1', 5], [{}], [{ host: '127.0.0.1' }]];
+  const forms = [
+    [],
+    [0],
+    [0, '127.0.0.1'],
+    [0, '127.0.0.1', 5],
+    [{ port: 0 }],
+    [{ port: null, host: '127.0.0.1' }],
+  ];
   let count = 0;
   for (const values of /** @type {any[]} */ (forms)) {
     await new Promise((resolve) => {

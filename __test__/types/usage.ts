@@ -1,7 +1,9 @@
 // Compiled by `npm run check`, never run: what the types allow, and what they must refuse.
 
 import { Buffer } from 'node:buffer';
+import * as dns from 'node:dns';
 import { EventEmitter } from 'node:events';
+import type { Socket } from 'node:net';
 
 import * as oxwire from '../..';
 import { Connection, Server, connect, counters, createServer } from '../..';
@@ -10,10 +12,14 @@ import type {
   ConnectionEvents,
   ConnectionOptions,
   Counters,
+  DropReason,
+  ListenOptions,
+  LookupFunction,
   ReadCallback,
   ServerEvents,
   ServerOptions,
   SocketError,
+  SocketOptions,
   WriteCallback,
   WritevCallback,
 } from '../..';
@@ -38,7 +44,12 @@ createServer({ allowHalfOpen: true, noDelay: false }, (connection) => connection
 createServer(null);
 createServer(undefined, null);
 
-const serverOptions: ServerOptions = {};
+const serverOptions: ServerOptions = { keepAlive: true, keepAliveInitialDelay: 60_000 };
+const socketOptions: SocketOptions = serverOptions;
+holds<
+  Same<keyof SocketOptions, 'allowHalfOpen' | 'noDelay' | 'keepAlive' | 'keepAliveInitialDelay'>
+>();
+holds<Same<keyof ServerOptions, keyof SocketOptions>>();
 const server: Server = createServer(serverOptions);
 const servers: Server[] = [new Server(), new Server(null), new Server({ noDelay: false })];
 
@@ -49,11 +60,31 @@ server.listen('8080', () => {});
 server.listen(0, '::1');
 server.listen(null, null, null);
 server.listen(0, 'localhost', () => {});
+server.listen(0, 'localhost', 511);
+server.listen(0, undefined, null, () => {});
+server.listen({});
+server.listen({ port: null, host: null }, () => {});
+const { signal } = new AbortController();
+const listenOptions: ListenOptions = {
+  port: '8080',
+  host: '::',
+  backlog: 1,
+  ipv6Only: true,
+  reusePort: true,
+  exclusive: true,
+  signal,
+};
+server.listen(listenOptions, null).unref();
+holds<Same<ReturnType<Server['listen']>, Server>>();
 
 const address: AddressInfo = server.address();
 const { family, port }: { family: string; port: number } = address;
 holds<Same<Server['connections'], Connection[]>>();
 server.allowHalfOpen = false;
+server.maxConnections = 100;
+server.maxConnections = Infinity;
+holds<Same<Server['listening'], boolean>>();
+holds<Same<ReturnType<Server[typeof Symbol.asyncDispose]>, Promise<void>>>();
 server.ref().unref().close();
 server.close((error) => holds<Same<typeof error, SocketError | null | undefined>>());
 server.close(null);
@@ -62,7 +93,10 @@ server
   .on('connection', (connection) => holds<Same<typeof connection, Connection>>())
   .once('listening', () => {})
   .on('error', (error) => holds<Same<typeof error, SocketError>>())
+  .on('drop', (reason) => holds<Same<typeof reason, DropReason>>())
   .on('drop', ({ error }) => holds<Same<typeof error, SocketError | undefined>>())
+  .on('drop', ({ remoteAddress }) => holds<Same<typeof remoteAddress, string | undefined>>())
+  .on('drop', ({ localPort }) => holds<Same<typeof localPort, number | undefined>>())
   .on('close', () => {})
   .on('an event of a subclass', (_request: string, _answer: number) => {});
 
@@ -84,8 +118,22 @@ createServer((_connection: string) => {});
 server.listen(true);
 // @ts-expect-error the address comes behind the port
 server.listen('::1', 8080);
+// @ts-expect-error the backlog is a number
+server.listen(0, '::1', '511');
+// @ts-expect-error there are TCP ports alone
+server.listen({ path: '/tmp/socket' });
+// @ts-expect-error
+server.listen({ fd: 3 });
+// @ts-expect-error a flag is a boolean
+server.listen({ port: 0, ipv6Only: 1 });
+// @ts-expect-error a signal is no controller
+server.listen({ port: 0, signal: new AbortController() });
 // @ts-expect-error connections come and go by themselves
 server.connections = [];
+// @ts-expect-error only the server knows whether it listens
+server.listening = true;
+// @ts-expect-error no limit is Infinity
+server.maxConnections = '100';
 
 // Connecting.
 
@@ -95,6 +143,43 @@ connect('8080', 'localhost');
 connect(8080, null, options);
 connect(8080, undefined, null);
 connect(8080, { noDelay: false });
+connect(8080, () => {});
+connect(8080, 'localhost', () => {});
+connect(8080, 'localhost', { keepAlive: true }, () => {});
+connect(8080, { timeout: 1000 }, null);
+connect({ port: 8080 });
+connect({ port: '8080', host: null }, () => {});
+connect({ port: 8080, ...socketOptions })
+  .setTimeout(1000)
+  .setNoDelay();
+
+const lookup: LookupFunction = (hostname, { family, hints, all }, callback) => {
+  holds<Same<typeof hostname, string>>();
+  holds<Same<typeof family, 0 | 4 | 6>>();
+  holds<Same<typeof hints, number | undefined>>();
+  holds<Same<typeof all, true>>();
+  callback(null, [{ address: '127.0.0.1', family: 4 }]);
+  callback(null, '127.0.0.1', 4);
+  callback(null, '127.0.0.1');
+  callback(new Error('no such name'), []);
+};
+const everything: ConnectionOptions = {
+  host: 'localhost',
+  family: 'IPv4',
+  hints: dns.ADDRCONFIG,
+  lookup,
+  localAddress: '127.0.0.1',
+  localPort: 8080,
+  signal: AbortSignal.timeout(1000),
+  timeout: 1000,
+  allowHalfOpen: true,
+  noDelay: false,
+  keepAlive: true,
+  keepAliveInitialDelay: 1000,
+};
+connect(8080, null, everything);
+for (const family of [0, 4, 6, 'IPv6'] as const) connect({ port: 8080, family });
+connect({ port: 8080, lookup: dns.lookup });
 
 // @ts-expect-error a port is needed
 connect();
@@ -104,6 +189,25 @@ connect('localhost', 8080, {});
 connect(8080, { noDelay: true }, { allowHalfOpen: true });
 // @ts-expect-error an option that there is not
 connect(8080, 'localhost', { nodelay: true });
+// @ts-expect-error a port is needed
+connect({ host: 'localhost' });
+// @ts-expect-error there are TCP ports alone
+connect({ path: '/tmp/socket' });
+// @ts-expect-error a family that there is not
+connect({ port: 8080, family: 5 });
+// @ts-expect-error a listener is told nothing
+connect(8080, (_connection: Connection) => {});
+// @ts-expect-error a lookup has a callback
+connect({ port: 8080, lookup: (_hostname: string, _callback: () => void) => {} });
+// @ts-expect-error a timeout is a number
+connect({ port: 8080, timeout: '1000' });
+// @ts-expect-error a local port is a number
+connect({ port: 8080, localPort: '80' });
+
+// What both have in common with node:net is of the same types there.
+
+holds<Same<Connection['bytesRead'], Socket['bytesRead']>>();
+holds<Same<ReturnType<Connection['address']>, ReturnType<Socket['address']>>>();
 
 // What a connection tells of itself.
 
@@ -119,6 +223,12 @@ connection.allowHalfOpen = true;
 holds<Same<Connection['localAddress' | 'localFamily'], string | undefined>>();
 holds<Same<Connection['remoteAddress' | 'remoteFamily'], string | undefined>>();
 holds<Same<Connection['localPort' | 'remotePort'], number | undefined>>();
+holds<Same<Connection['connecting' | 'destroyed' | 'writableNeedDrain'], boolean>>();
+holds<Same<Connection['bytesRead' | 'bytesWritten' | 'timeout'], number>>();
+holds<Same<Connection['writableLength' | 'writableHighWaterMark'], number>>();
+holds<Same<ReturnType<Connection['address']>, AddressInfo | {}>>();
+const end = connection.address();
+if ('port' in end) holds<Same<typeof end.port, number>>();
 const emitter: EventEmitter = connection;
 
 // @ts-expect-error there is no address before the connection
@@ -137,6 +247,45 @@ connection.writable = false;
 connection.remoteAddress = '127.0.0.1';
 // @ts-expect-error
 connection.localPort = 80;
+// @ts-expect-error
+connection.connecting = false;
+// @ts-expect-error
+connection.destroyed = true;
+// @ts-expect-error
+connection.bytesRead = 0;
+// @ts-expect-error
+connection.bytesWritten = 0;
+// @ts-expect-error
+connection.writableLength = 0;
+// @ts-expect-error
+connection.writableNeedDrain = false;
+// @ts-expect-error setTimeout sets it
+connection.timeout = 1000;
+
+// What it is told of how it is to be.
+
+holds<
+  Same<
+    ReturnType<Connection['setTimeout' | 'setNoDelay' | 'setKeepAlive' | 'pause' | 'resume']>,
+    Connection
+  >
+>();
+connection
+  .setTimeout(1000)
+  .setTimeout(0, () => {})
+  .setTimeout(1000, null);
+connection.setNoDelay().setNoDelay(false);
+connection.setKeepAlive().setKeepAlive(true).setKeepAlive(true, 1000);
+holds<Same<ReturnType<Connection['isPaused']>, boolean>>();
+
+// @ts-expect-error a time is needed
+connection.setTimeout();
+// @ts-expect-error and a number
+connection.setTimeout('1000');
+// @ts-expect-error a flag is a boolean
+connection.setNoDelay(1);
+// @ts-expect-error a delay is a number
+connection.setKeepAlive(true, '1000');
 
 // Reading.
 
@@ -187,6 +336,7 @@ const either = 'text' as string | Uint8Array;
 connection.write(either, (error) => holds<Same<typeof error, SocketError | null>>());
 connection.write('text', undefined, () => {});
 connection.write('text', (_error, data) => holds<Same<typeof data, string>>());
+holds<Same<ReturnType<Connection['write' | 'writev']>, boolean>>();
 const onwrite: WriteCallback = (error, data, length) => void [error, data, length];
 connection.write(buffer, onwrite);
 
@@ -229,6 +379,8 @@ connection.end(null);
 connection.close();
 connection.close(() => {});
 connection.destroy().ref().unref().destroy(new Error('enough'));
+connection.pause().resume().resetAndDestroy().end();
+holds<Same<ReturnType<Connection[typeof Symbol.asyncDispose]>, Promise<void>>>();
 
 connection
   .end('bye')
@@ -240,6 +392,8 @@ connection.on('data', (data: Buffer) => void data);
 connection.close((error: Error) => void error);
 // @ts-expect-error a reason is an Error
 connection.destroy('enough');
+// @ts-expect-error a reset has no reason
+connection.resetAndDestroy(new Error('enough'));
 
 // Events.
 
@@ -248,6 +402,8 @@ connection
   .on('error', (error) => holds<Same<typeof error, SocketError>>())
   .on('end', () => {})
   .on('finish', () => {})
+  .on('drain', () => {})
+  .once('timeout', () => {})
   .once('close', () => {})
   .on(Symbol('mine'), () => {});
 holds<
@@ -299,6 +455,8 @@ void oxwire.codec;
 
 // @ts-expect-error the error is an object
 connection.on('error', (error: string) => void error);
+// @ts-expect-error a timeout brings nothing
+connection.on('timeout', (time: number) => void time);
 // @ts-expect-error the end brings nothing
 connection.once('end', (data: Buffer) => void data);
 // @ts-expect-error the event brings a connection
