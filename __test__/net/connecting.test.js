@@ -7,6 +7,7 @@ const os = require('os');
 const { once } = require('events');
 const { test } = require('node:test');
 const oxwire = require('../..');
+const { errnoOf } = require('../support/errno');
 const {
   closed,
   freePort,
@@ -68,7 +69,7 @@ test('a refused connection tells what was queued, then error, then close', async
     { code, errno, syscall, address, port: error.port },
     {
       code: 'ECONNREFUSED',
-      errno: -os.constants.errno.ECONNREFUSED,
+      errno: errnoOf('ECONNREFUSED'),
       syscall: 'connect',
       address: '127.0.0.1',
       port,
@@ -292,7 +293,7 @@ test('noDelay is on unless it is switched off', async (t) => {
   const seen = [];
   t.mock.method(native, 'connect', (_address, _port, noDelay) => {
     seen.push(noDelay);
-    return -os.constants.errno.ECONNREFUSED;
+    return errnoOf('ECONNREFUSED');
   });
   for (const noDelay of [undefined, null, true, 1, false, 0]) {
     oxwire.connect(server.address().port, { noDelay: /** @type {any} */ (noDelay) }).destroy();

@@ -6,11 +6,11 @@
 const assert = require('assert');
 const dns = require('dns');
 const net = require('net');
-const os = require('os');
 const { spawn } = require('child_process');
 const { once } = require('events');
 const { test } = require('node:test');
 const oxwire = require('../..');
+const { errnoOf } = require('../support/errno');
 const { run } = require('../support/program');
 const { closed, fill, freePort, listen, pairWithNode, read, turns } = require('../support/sockets');
 const { isUnansweringKnown, unansweringPort } = require('../support/unanswering');
@@ -493,7 +493,7 @@ test('a broken pipe is told as node:net tells it', () =>
       { code, errno, syscall, message },
       {
         code: 'EPIPE',
-        errno: -os.constants.errno.EPIPE,
+        errno: errnoOf('EPIPE'),
         syscall: 'write',
         message: 'write EPIPE',
       },

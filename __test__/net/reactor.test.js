@@ -169,7 +169,7 @@ test('without a listener for uncaughtException a throw ends the process', () => 
     const server = oxwire.createServer(() => { throw new Error('stop here'); });
     server.listen(0, '127.0.0.1', () => oxwire.connect(server.address().port));`;
   const { stderr, status } = spawnSync(process.execPath, ['-e', script], { timeout: 10_000 });
-  assert.match(String(stderr), /Error: stop here\n {4}at Server/);
+  assert.match(String(stderr), /Error: stop here\r?\n {4}at Server/);
   assert.strictEqual(status, 1);
 });
 

@@ -2,12 +2,12 @@
 
 const assert = require('assert');
 const net = require('net');
-const os = require('os');
 const vm = require('vm');
 const { once } = require('events');
 const { test } = require('node:test');
 const { Worker } = require('worker_threads');
 const oxwire = require('../..');
+const { errnoOf } = require('../support/errno');
 const {
   closed,
   freePort,
@@ -160,7 +160,7 @@ test('bytes that came before a reset are delivered first', async (t) => {
   await turns();
   assert.strictEqual((await read(connection, 3)).toString(), 'bef');
   assert.strictEqual((await read(connection, 100)).toString(), 'ore');
-  const errno = -os.constants.errno.ECONNRESET;
+  const errno = errnoOf('ECONNRESET');
   await assert.rejects(read(connection), { code: 'ECONNRESET', syscall: 'read', errno });
 });
 
