@@ -610,7 +610,8 @@ mod tests {
         wait_for(&mut reactor, id, Readiness::READABLE);
         assert_eq!(reactor.recv(id, &mut [0; 16]).unwrap(), 10);
         let gone = reactor.send(id, b"x").unwrap_err();
-        assert_eq!(gone.kind(), io::ErrorKind::BrokenPipe);
+        let shut_down = Some(10058); // On Windows it has a number and no kind.
+        assert!(gone.kind() == io::ErrorKind::BrokenPipe || gone.raw_os_error() == shut_down);
     }
 
     #[test]
@@ -619,7 +620,8 @@ mod tests {
         reactor.close(first).unwrap();
         let second = reactor.listen(any_port(), ListenOptions::default()).unwrap();
         assert_eq!(first.index(), second.index(), "the place is used again");
-        assert_eq!(reactor.recv(first, &mut [0; 1]).unwrap_err().raw_os_error(), Some(libc::EBADF));
+        let gone = reactor.recv(first, &mut [0; 1]).unwrap_err();
+        assert_eq!(gone.raw_os_error(), no_such_socket().raw_os_error());
         assert!(reactor.close(first).is_err());
         assert!(reactor.socket(second).is_err(), "a listener is no socket");
         assert!(reactor.accept(Id::from_bits(-1)).is_err());
