@@ -10,9 +10,20 @@ const { spawn } = require('child_process');
 const { once } = require('events');
 const { test } = require('node:test');
 const oxwire = require('../..');
+const errors = require('../../lib/errors');
+const reactor = require('../../lib/net/reactor');
 const { errnoOf } = require('../support/errno');
 const { run } = require('../support/program');
-const { closed, fill, freePort, listen, pairWithNode, read, turns } = require('../support/sockets');
+const {
+  closed,
+  fill,
+  freePort,
+  listen,
+  pair,
+  pairWithNode,
+  read,
+  turns,
+} = require('../support/sockets');
 const { isUnansweringKnown, unansweringPort } = require('../support/unanswering');
 const { Calls, leavesNothing } = require('../support/watch');
 
@@ -557,4 +568,66 @@ test('no peer ends the process with an error that nobody hears', async () => {
     { status, signal, stdout, stderr },
     { status: 0, signal: null, stdout: `${7 * 3 * 7 * 2}\n`, stderr: '' },
   );
+});
+
+/**
+ * A connection whose sends fail from now on, as after a reset, while a read waits that has not met it.
+ *
+ * @param {import('node:test').TestContext} t
+ */
+async function failing(t) {
+  const { client } = await pair(t);
+  const calls = new Calls();
+  client.read(Buffer.alloc(1), calls.of('read'));
+  await turns();
+  const native = reactor.open();
+  const code = errors.numberOf('ECONNRESET');
+  for (const method of /** @type {const} */ (['send', 'sendv', 'sendStage'])) {
+    t.mock.method(native, method, () => code);
+  }
+  return { client, calls };
+}
+
+test('an end whose staged bytes meet the reset is finished once', async (t) => {
+  const { client, calls } = await failing(t);
+  calls.on(client, ['finish', 'close']);
+  client.on('error', assert.fail); // Callbacks take it.
+  // The first leaves at once, so it fails; the stage is what is written after a good one.
+  t.mock.method(reactor.open(), 'send', (_id, _data, start, end) => end - start, { times: 1 });
+  client.write('first');
+  client.write('staged', calls.of('write'));
+  client.end(calls.of('end'));
+  await calls.once();
+  const code = 'ECONNRESET';
+  assert.deepStrictEqual(calls.log, [
+    `write ${code}`,
+    'finish',
+    `end ${code}`,
+    `read ${code}`,
+    'close',
+  ]);
+});
+
+test('a failure that a callback was told of is no event for a later write without one', async (t) => {
+  const { client, calls } = await failing(t);
+  calls.on(client, ['close']);
+  client.on('error', assert.fail);
+  client.write('fails', calls.of('write'));
+  client.write('is refused, and silent');
+  client.writev([Buffer.from('so is this')]);
+  await calls.once();
+  assert.deepStrictEqual(calls.log, ['write ECONNRESET', 'read ECONNRESET', 'close']);
+});
+
+test('a failure that no callback was told of is one event', async (t) => {
+  const { client } = await pair(t);
+  const heard = [];
+  client.on('error', (/** @type {any} */ error) => heard.push(error.code));
+  const close = closed(client);
+  t.mock.method(reactor.open(), 'send', () => errors.numberOf('ECONNRESET'));
+  client.write('fails');
+  client.write('is refused');
+  client.write('is refused too');
+  await close;
+  assert.deepStrictEqual(heard, ['ECONNRESET']);
 });

@@ -532,7 +532,10 @@ class Connection extends Handle {
         asyncContext.emit(this._asyncContext, this, 'finish');
         break;
       case states.DRAIN:
-        if (this.writable) asyncContext.emit(this._asyncContext, this, 'drain');
+        // More may wait by now.
+        if (this.writable && !this._needsDrain) {
+          asyncContext.emit(this._asyncContext, this, 'drain');
+        }
         break;
       case states.CLOSE:
         closing.closed(this, error);

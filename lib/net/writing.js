@@ -82,7 +82,9 @@ function writev(connection, parts, given, told, callback) {
 function writeGone(connection, given, told, callback) {
   const request = makeRequest(connection, null, 0, given, told, callback);
   request.error = errors.bufferGone();
-  if (callback === null) closing.step(connection, states.UNHEARD_ERROR, request.error);
+  if (callback === null && connection._phase < states.CLOSING) {
+    closing.step(connection, states.UNHEARD_ERROR, request.error);
+  }
   writeLater(connection, request);
 }
 
@@ -194,9 +196,9 @@ function refuse(connection, request, error) {
   request.error = error;
   request.left = 0;
   if (request.callback !== null && error === connection._failure) connection._failureHeard = true;
-  if (request.callback === null && connection._phase < states.CLOSING) {
-    closing.step(connection, states.UNHEARD_ERROR, error);
-  }
+  // The failure of a connection is told once, as it closes.
+  const isOwn = connection._failure === null && connection._phase < states.CLOSING;
+  if (request.callback === null && isOwn) closing.step(connection, states.UNHEARD_ERROR, error);
   if (connection._phase <= states.PIPED && connection._writes.head !== null) {
     connection._writes.push(request);
     connection._hold();
@@ -426,7 +428,9 @@ function drainSmall(connection) {
 function shutdownIfDrained(connection) {
   if (!connection._ending || connection._shut || connection._phase !== states.OPEN) return;
   flushOwn(connection);
-  if (connection._writes.head !== null || connection._phase !== states.OPEN) return;
+  // It may have failed by that.
+  if (connection._shut || connection._phase !== states.OPEN) return;
+  if (connection._writes.head !== null) return;
   connection._shut = true;
   connection._letGo();
   const result = reactor.open().shutdown(connection._nativeId);
