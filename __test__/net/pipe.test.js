@@ -729,6 +729,30 @@ test('the reason of a destroy may be anything', async (t) => {
   }
 });
 
+test('a close that waits for what was written gives it up when that has left', async (t) => {
+  for (const which of ['source', 'target']) {
+    const { connection, socket } = await pairWithNode(t);
+    const server = await listenWithNode(t);
+    const { lookup, answer } = lookupLater();
+    const connecting = oxwire.connect(server.port, 'somewhere', { lookup });
+    const [source, target] =
+      which === 'source' ? [connecting, connection] : [connection, connecting];
+    connecting.write('this leaves');
+    const { log, told, over } = begin({ source, target });
+    socket.resume().write('and this is not passed on');
+    connecting.close();
+    await turns();
+    assert.deepStrictEqual(log, []);
+    answer();
+    const peer = await server.next();
+    assert.strictEqual(await textOf(peer), 'this leaves');
+    const { error, result } = await told;
+    assert.strictEqual(error.code, 'ERR_SOCKET_CLOSED');
+    assert.deepStrictEqual(result, { forward: cut(0), backward: cut(0) });
+    await over;
+  }
+});
+
 test('a signal that was aborted before gives it up at once', async (t) => {
   const { source, target, left, right } = await ends(t);
   const signal = AbortSignal.abort('no more');
