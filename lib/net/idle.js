@@ -33,14 +33,17 @@ function arm(connection, time) {
       // What a pipe moves is seen only when it is asked for, so it is asked again.
       const { idle, moved } = pipe.traffic();
       const left = time - Math.min(idle, performance.now() - since);
-      const again = setTimeout(expire, left > 0 ? left : time);
-      connection._idle = again.unref();
+      start(left > 0 ? left : time);
       if (left > 0 || moved === told) return;
       told = moved;
     }
     asyncContext.emit(connection._asyncContext, connection, 'timeout');
   };
-  connection._idle = setTimeout(expire, time).unref();
+  const start = (/** @type {number} */ delay) => {
+    connection._idle = setTimeout(expire, delay);
+    connection._idle.unref();
+  };
+  start(time);
 }
 
 /**
