@@ -8,7 +8,7 @@ const net = require('net');
 const { getEventListeners, once } = require('events');
 const { test } = require('node:test');
 const oxwire = require('../..');
-const { closed, freePort, listen, pair, read } = require('../support/sockets');
+const { closed, freePort, listen, pair, read, turns } = require('../support/sockets');
 
 const libraries = { ours: /** @type {any} */ (oxwire), theirs: /** @type {any} */ (net) };
 
@@ -173,24 +173,32 @@ test('one signal may hold any number of connections', async (t) => {
 });
 
 test('an abort closes a server without an error, as in node:net', async () => {
-  const moments = {
-    listening: (server) => once(server, 'listening'),
-    'before it listens': () => {},
-  };
-  for (const [moment, wait] of Object.entries(moments)) {
-    const logs = {};
-    for (const [name, library] of Object.entries(libraries)) {
-      const controller = new AbortController();
-      const server = library.createServer();
-      const log = (logs[name] = logAll(server));
-      server.listen({ port: 0, host: '127.0.0.1', signal: controller.signal });
-      await wait(server);
-      const over = once(server, 'close');
-      controller.abort();
-      log.push(server.listening);
-      await over;
-    }
-    assert.deepStrictEqual(logs.ours, logs.theirs, moment);
+  const logs = {};
+  for (const [name, library] of Object.entries(libraries)) {
+    const controller = new AbortController();
+    const server = library.createServer();
+    const log = (logs[name] = logAll(server));
+    server.listen({ port: 0, host: '127.0.0.1', signal: controller.signal });
+    await once(server, 'listening');
+    const over = once(server, 'close');
+    controller.abort();
+    log.push(server.listening);
+    await over;
+  }
+  assert.deepStrictEqual(logs.ours, ['listening', false, 'close']);
+  assert.deepStrictEqual(logs.ours, logs.theirs);
+});
+
+test('an abort keeps a server from listening', async () => {
+  for (const host of ['127.0.0.1', 'localhost', 'no-such-host.invalid']) {
+    const controller = new AbortController();
+    const server = oxwire.createServer();
+    const log = logAll(server);
+    server.listen({ port: 0, host, signal: controller.signal });
+    controller.abort();
+    await once(server, 'close');
+    await turns();
+    assert.deepStrictEqual(log, ['close']);
   }
 });
 
