@@ -230,7 +230,7 @@ test('a connection that is ended on both sides does not wait for ever to be read
   connection.end();
   await once(connection, 'finish');
   socket.end('nobody reads this');
-  await turns();
+  while (timers.length === 0) await turns(1);
   const { callback, delay } = timers.at(-1);
   assert.strictEqual(delay, 60_000);
   assert.strictEqual(connection.closed, false);

@@ -155,10 +155,14 @@ test('what is sent and received puts the timeout off', async (t) => {
     return refreshed > 0;
   };
   client.write('at once');
+  await turns();
   assert.ok(isPutOff());
+  client.write('at once');
   client.write('staged');
+  await turns();
   assert.ok(isPutOff());
   client.writev([Buffer.alloc(5000), Buffer.alloc(5000)]);
+  await turns();
   assert.ok(isPutOff());
   await turns();
   assert.ok(!isPutOff(), 'nothing');
