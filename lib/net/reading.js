@@ -64,7 +64,8 @@ function read(connection, buffer, size, callback) {
 function receive(connection) {
   const request = /** @type {Request} */ (connection._reads.head);
   const isPooled = request.data === pool;
-  if (!isPooled && sizeOf(request.data) === 0) {
+  const size = isPooled ? pool.bufferSize : sizeOf(request.data);
+  if (size === 0) {
     receiveNothing(connection);
     return;
   }
@@ -73,10 +74,10 @@ function receive(connection) {
   const count = reactor.open().recv(connection._nativeId, buffer);
   if (count > 0) {
     connection._bytesRead += count;
-    idle.refresh(connection);
+    if (connection._idle !== null) idle.refresh(connection);
     // After a short read the kernel has no more and will tell when it has. After a hang-up it tells
     // nothing any more.
-    if (count < sizeOf(buffer) && !connection._hungUp) connection._ready = false;
+    if (count < size && !connection._hungUp) connection._ready = false;
     const { callback, context, buffer: given } = request;
     takeRead(connection);
     release(request);

@@ -33,7 +33,7 @@ const HIGH_WATER_MARK = 64 * 1024;
  * @param {Function | null} callback
  */
 function write(connection, data, count, given, told, callback) {
-  idle.refresh(connection);
+  if (connection._idle !== null) idle.refresh(connection);
   if (count > 0 && isClear(connection)) {
     const isStaged = count <= SMALL && !goesAtOnce(connection);
     // What is staged leaves before what goes at once, and where there is no room for more.
@@ -62,7 +62,7 @@ function writev(connection, parts, given, told, callback) {
     write(connection, stage.join(buffers, lengths, total), total, given, told, callback);
     return;
   }
-  idle.refresh(connection);
+  if (connection._idle !== null) idle.refresh(connection);
   flushOwn(connection);
   const request = makeRequest(connection, buffers, total, given, told, callback);
   request.lengths = lengths;
@@ -338,7 +338,7 @@ function afterSend(connection, request, sent) {
 function advance(connection, request, sent) {
   connection._bytesSent += sent;
   connection._bytesWaiting -= sent;
-  idle.refresh(connection);
+  if (connection._idle !== null) idle.refresh(connection);
   request.left -= sent;
   request.start += sent;
   if (request.lengths === null) return;
