@@ -20,7 +20,7 @@ use super::{Counters, Id, ListenOptions, Listener, Readiness, Socket, SocketOpti
 #[derive(Debug)]
 pub struct Reactor {
     registry: Registry,
-    waker: Option<Arc<mio::Waker>>,
+    waker: Arc<mio::Waker>,
     /// The pipes that have ended since they were last taken, by the first of their sockets; `None`
     /// until there is a pipe.
     ended: Option<Arc<Mutex<Vec<Id>>>>,
@@ -53,9 +53,12 @@ impl Reactor {
     /// What `epoll_create1` or `kqueue` report.
     pub fn new() -> io::Result<(Self, Poller)> {
         let poller = Poller::new()?;
+        let registry = poller.registry()?;
+        // Not when it is first wanted: mio takes a second attempt, after one that failed, for an error.
+        let waker = Arc::new(mio::Waker::new(&registry, WAKER)?);
         let reactor = Self {
-            registry: poller.registry()?,
-            waker: None,
+            registry,
+            waker,
             ended: None,
             entries: Slab::new(),
             generation: 0,
@@ -65,17 +68,8 @@ impl Reactor {
     }
 
     /// What makes the poller return, from any thread.
-    ///
-    /// # Errors
-    ///
-    /// What making it, at the first call, reports.
-    pub fn waker(&mut self) -> io::Result<Arc<mio::Waker>> {
-        if let Some(waker) = &self.waker {
-            return Ok(Arc::clone(waker));
-        }
-        let waker = Arc::new(mio::Waker::new(&self.registry, WAKER)?);
-        self.waker = Some(Arc::clone(&waker));
-        Ok(waker)
+    pub fn waker(&self) -> Arc<mio::Waker> {
+        Arc::clone(&self.waker)
     }
 
     /// What has been done so far.
@@ -187,7 +181,7 @@ impl Reactor {
         if let Some(second) = second {
             self.socket(second)?;
         }
-        let waker = self.waker()?;
+        let waker = self.waker();
         let ended = Arc::clone(self.ended.get_or_insert_default());
         let source = self.hand_over(first)?;
         let target = second.map(|second| self.hand_over(second)).transpose()?;
@@ -224,8 +218,8 @@ impl Reactor {
             slot[0] = id.bits();
             slot[1] = Readiness::PIPE_ENDED.bits();
         }
-        if let (false, Some(waker)) = (ended.is_empty(), &self.waker) {
-            let _ = waker.wake(); // As in `pipe`.
+        if !ended.is_empty() {
+            let _ = self.waker.wake(); // As in `pipe`.
         }
         count
     }
@@ -566,9 +560,9 @@ mod tests {
     #[test]
     fn the_waker_is_no_event() {
         let mut reactor = Watched::new();
-        let waker = reactor.waker().unwrap();
+        let waker = reactor.waker();
         waker.wake().unwrap();
-        reactor.waker().unwrap().wake().unwrap();
+        reactor.waker().wake().unwrap();
         let mut ring = vec![0; Poller::RING_LEN];
         assert_eq!(reactor.poller.wait(&mut ring).unwrap(), 0);
         assert_eq!(reactor.poller.collect(&mut ring).unwrap(), 0);

@@ -53,7 +53,7 @@ impl Watcher {
         poller: Poller,
         notify: impl Fn() + Send + 'static,
     ) -> io::Result<Self> {
-        let waker = reactor.waker()?;
+        let waker = reactor.waker();
         let shared = Arc::new(Shared::default());
         let theirs = Arc::clone(&shared);
         // Without it the thread would not see that it was used: a closed descriptor tells nothing.
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn the_waker_is_a_notice_too() {
         let (mut reactor, poller) = Reactor::new().unwrap();
-        let waker = reactor.waker().unwrap();
+        let waker = reactor.waker();
         let (notices, heard) = channel();
         let watcher = Watcher::start(&mut reactor, poller, move || notices.send(()).unwrap());
         waker.wake().unwrap();
