@@ -5,13 +5,18 @@
 //! and lives as long as the process. Tasks belong to an environment and end with it.
 
 use std::io;
-use std::sync::{Mutex, PoisonError};
-use std::thread::available_parallelism;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError, mpsc};
+use std::thread::{self, available_parallelism};
+use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
 
 /// Threads for tasks, at most: pipes are soon bound by the kernel.
 const MAX_WORKERS: usize = 4;
+
+/// How long a thread may take to start. Where the system has none tokio keeps what it should run.
+const MAX_START: Duration = Duration::from_secs(5);
 
 /// The runtime, made at the first call.
 ///
@@ -25,15 +30,49 @@ pub fn runtime() -> io::Result<&'static Runtime> {
         return Ok(runtime);
     }
     stay_loaded();
+    ensure_thread()?;
     let workers = available_parallelism().map_or(1, usize::from).min(MAX_WORKERS);
-    let runtime = Builder::new_multi_thread()
-        .worker_threads(workers)
-        .max_blocking_threads(4096)
-        .thread_name("oxwire")
-        .on_thread_start(block_broken_pipe)
-        .enable_io()
-        .build()?;
+    let build = || {
+        Builder::new_multi_thread()
+            .worker_threads(workers)
+            .max_blocking_threads(4096)
+            .thread_name("oxwire")
+            .on_thread_start(block_broken_pipe)
+            .enable_io()
+            .build()
+    };
+    let runtime = catch_unwind(build).map_err(|_| no_thread())??;
     Ok(*known.insert(Box::leak(Box::new(runtime))))
+}
+
+/// Runs `task` on a thread of its own.
+///
+/// # Errors
+///
+/// As [`runtime`]. The task does not run then, neither now nor later.
+pub fn spawn_thread(task: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    let runtime = runtime()?;
+    ensure_thread()?;
+    let (started, start) = mpsc::channel();
+    let run = move || {
+        if started.send(()).is_ok() {
+            task();
+        }
+    };
+    catch_unwind(AssertUnwindSafe(|| runtime.spawn_blocking(run))).map_err(|_| no_thread())?;
+    start.recv_timeout(MAX_START).map_err(|_| no_thread())
+}
+
+/// Whether the system has a thread at this moment. Where it has not tokio panics, which is caught;
+/// but it writes of it to the terminal.
+fn ensure_thread() -> io::Result<()> {
+    let thread = thread::Builder::new().spawn(|| ())?;
+    let _ = thread.join();
+    Ok(())
+}
+
+fn no_thread() -> io::Error {
+    io::ErrorKind::WouldBlock.into()
 }
 
 /// Keeps the addon in memory. Node unloads one that only a worker had loaded when the worker ends,

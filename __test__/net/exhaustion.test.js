@@ -163,3 +163,45 @@ test('drop runs in the async context of listen', { skip }, () =>
     assert.deepStrictEqual(log, ['drop EMFILE accept', 'listen', 'close']);
   }),
 );
+
+/**
+ * A process that may have no thread more, until it is let. The limit is one of a user, and not of the
+ * one that may do all: then it is that of nobody.
+ */
+const NO_THREADS = `
+  const { execFileSync, spawn } = require('child_process');
+  if (process.getuid() === 0) process.setuid(65534);
+  const { pid } = process;
+  const more = spawn('sh', ['-c', 'read line; exec prlimit --pid ' + pid + ' --nproc=1000:']);
+  const release = (next) => { more.stdin.end('go\\n'); more.on('exit', next); };
+  execFileSync('prlimit', ['--pid', String(pid), '--nproc=1:']);
+  const log = [];
+  process.on('exit', () => console.log(log.join('\\n')));
+`;
+
+test(
+  'where there is no thread for a pipe or the driver, that is an error, and goes later',
+  { skip },
+  async () => {
+    const { stdout, stderr, status } = await run(`${NO_THREADS}
+    const attempt = (next) => {
+      const server = oxwire.createServer((peer) => {
+        peer.on('error', () => {});
+        peer.pipe(peer, (error) => {
+          log.push(error ? error.syscall + ' ' + error.code : 'piped');
+          server.close(next);
+        });
+      });
+      try {
+        server.listen(0, '127.0.0.1', () => oxwire.connect(server.address().port).end());
+      } catch (error) {
+        log.push(error.syscall + ' ' + error.code);
+        setImmediate(next);
+      }
+    };
+    attempt(() => attempt(() => release(() => attempt(() => {}))));`);
+    assert.strictEqual(stderr, '');
+    const failed = process.env.OXWIRE_DRIVER === 'tokio' ? 'open EAGAIN' : 'pipe EAGAIN';
+    assert.deepStrictEqual([status, ...stdout.trim().split('\n')], [0, failed, failed, 'piped']);
+  },
+);

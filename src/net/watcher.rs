@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::poller::SLOT;
 use super::{Poller, Reactor};
-use crate::runtime::runtime;
+use crate::runtime::spawn_thread;
 
 /// Waits for the sockets of a reactor and keeps what became ready until it is taken.
 ///
@@ -58,10 +58,10 @@ impl Watcher {
         let theirs = Arc::clone(&shared);
         // Without it the thread would not see that it was used: a closed descriptor tells nothing.
         let kept = Arc::clone(&waker);
-        runtime()?.spawn_blocking(move || {
+        spawn_thread(move || {
             theirs.run(poller, notify);
             drop(kept);
-        });
+        })?;
         Ok(Self { shared, waker })
     }
 
