@@ -207,10 +207,23 @@ pub fn object(env: sys::napi_env) -> sys::napi_value {
     result
 }
 
-/// Gives an object a property.
+/// Gives an object a property of its own: no setter of a prototype runs.
 pub fn set(env: sys::napi_env, object: sys::napi_value, name: &CStr, value: sys::napi_value) {
-    // SAFETY: as in `number`; `name` ends in a zero byte.
-    unsafe { sys::napi_set_named_property(env, object, name.as_ptr(), value) };
+    let attributes = sys::PropertyAttributes::writable
+        | sys::PropertyAttributes::enumerable
+        | sys::PropertyAttributes::configurable;
+    let property = sys::napi_property_descriptor {
+        utf8name: name.as_ptr(),
+        name: ptr::null_mut(),
+        method: None,
+        getter: None,
+        setter: None,
+        value,
+        attributes,
+        data: ptr::null_mut(),
+    };
+    // SAFETY: as in `number`; the name ends in a zero byte.
+    unsafe { sys::napi_define_properties(env, object, 1, &property) };
 }
 
 /// Gives an object a native function, which will be called with `data`.
