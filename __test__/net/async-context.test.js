@@ -256,3 +256,61 @@ test('a throw in one context leaves the others as they are', () => {
   assert.strictEqual(String(stderr), '');
   assert.strictEqual(String(stdout).trim(), 'none,a,thrown,b,thrown too,none');
 });
+
+test('a store is found where oxwire is loaded while one is current', () => {
+  const script = `
+    const { AsyncLocalStorage } = require('async_hooks');
+    const storage = new AsyncLocalStorage();
+    const first = new AsyncLocalStorage();
+    first.run('first', () => storage.run('store', () => {
+      const oxwire = require(${JSON.stringify(path.join(__dirname, '../..'))});
+      const server = oxwire.createServer();
+      server.listen(0, '127.0.0.1', () => {
+        const client = oxwire.connect(server.address().port);
+        client.on('connect', () => {
+          client.write('x', () => {
+            console.log(first.getStore(), storage.getStore());
+            client.close(() => console.log(first.getStore(), storage.getStore()));
+            server.close();
+          });
+        });
+      });
+    }));`;
+  const { stdout, stderr } = spawnSync(process.execPath, ['-e', script], { timeout: 10_000 });
+  assert.strictEqual(String(stderr), '');
+  assert.strictEqual(String(stdout).trim(), 'first store\nfirst store');
+});
+
+test('what watches async resources hears of the end of each', () => {
+  const script = `
+    const { createHook } = require('async_hooks');
+    const oxwire = require(${JSON.stringify(path.join(__dirname, '../..'))});
+    const alive = new Set();
+    let made = 0;
+    createHook({
+      init(id, type) { if (type === 'OXWIRE') { made++; alive.add(id); } },
+      destroy(id) { alive.delete(id); },
+    }).enable();
+    const server = oxwire.createServer((peer) => peer.pipe(peer, () => {}));
+    server.listen(0, '127.0.0.1', () => {
+      const client = oxwire.connect(server.address().port);
+      const buffer = Buffer.alloc(1);
+      let count = 0;
+      const step = () => {
+        if (++count > 1000) { client.close(); server.close(); return; }
+        setImmediate(() => client.write('x', () => client.read(buffer, step)));
+      };
+      client.on('connect', step);
+      client.on('close', async () => {
+        for (let i = 0; i < 50 && alive.size > 100; i++) {
+          gc();
+          await new Promise((resolve) => setTimeout(resolve, 10));
+        }
+        console.log(made > 1000, alive.size <= 100);
+      });
+    });`;
+  const flags = ['--expose-gc', '-e', script];
+  const { stdout, stderr } = spawnSync(process.execPath, flags, { timeout: 20_000 });
+  assert.strictEqual(String(stderr), '');
+  assert.strictEqual(String(stdout).trim(), 'true true');
+});

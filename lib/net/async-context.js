@@ -10,13 +10,8 @@
 
 const { AsyncLocalStorage, AsyncResource, executionAsyncResource } = require('async_hooks');
 
-const OPTIONS = { requireManualDestroy: true };
-
 /** What the current callback has put on `root`. @type {Record<PropertyKey, unknown>} */
 let stores = {};
-
-/** Whether any store was ever met; from then on every operation keeps its context. */
-let inUse = false;
 
 /** `this`, and the current resource, of every dispatch. */
 const root = new Proxy(
@@ -31,18 +26,27 @@ const root = new Proxy(
   },
 );
 
-const make = () => new AsyncResource('OXWIRE', OPTIONS);
-/** @param {object} resource */
-const countStores = (resource) => Object.getOwnPropertySymbols(resource).length;
+const make = () => new AsyncResource('OXWIRE');
+const symbolsOf = () => Object.getOwnPropertySymbols(make());
 
-const without = countStores(make());
-
-// Where Node keeps stores elsewhere (AsyncContextFrame), they can't be seen: always keep.
-{
+/**
+ * What Node calls the property in which a resource keeps a store: the one that is there while another
+ * store is current. It is undefined where stores are kept elsewhere (AsyncContextFrame).
+ */
+const STORE = (() => {
+  const before = symbolsOf();
   const probe = new AsyncLocalStorage();
-  inUse = probe.run(true, () => countStores(make())) === without;
+  const during = probe.run(true, symbolsOf);
   probe.disable();
-}
+  return during.find((symbol) => !before.includes(symbol))?.description;
+})();
+
+/** @param {object} resource */
+const hasStore = (resource) =>
+  Object.getOwnPropertySymbols(resource).some(({ description }) => description === STORE);
+
+/** Whether any store was ever met, or can't be seen: from then on every operation keeps its context. */
+let inUse = STORE === undefined;
 
 /**
  * In Deno a resource keeps alive the one in whose scope it was made, and that the one before, so
@@ -61,7 +65,7 @@ function capture() {
   if (inUse) return make();
   if (executionAsyncResource() === root) return null;
   const resource = make();
-  if (countStores(resource) === without) return null;
+  if (!hasStore(resource)) return null;
   inUse = true;
   return resource;
 }
