@@ -129,3 +129,18 @@ for (const [verb, programs] of Object.entries(ENDS)) {
     );
   }
 }
+
+test('ref and unref near the limit of the stack either do it or change nothing', async () => {
+  const result = await run(`
+    const server = oxwire.createServer();
+    server.listen(0, '127.0.0.1', () => {
+      for (const method of ['unref', 'ref', 'unref']) {
+        // From deep within every frame tries; those next to the limit throw.
+        const down = (depth) => { try { down(depth + 1); } catch {} try { server[method](); } catch {} };
+        down(0);
+      }
+      server.unref();
+      console.log('over');
+    });`);
+  assert.deepStrictEqual(result, { status: 0, signal: null, stderr: '', stdout: 'over\n' });
+});

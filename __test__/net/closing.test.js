@@ -18,7 +18,9 @@ const {
   turns,
   write,
 } = require('../support/sockets');
+const { run } = require('../support/program');
 const { unansweringPort } = require('../support/unanswering');
+const { Calls, leavesNothing, until } = require('../support/watch');
 
 /** @typedef {import('node:test').TestContext} Test */
 
@@ -421,6 +423,95 @@ test('a Connection that was never connected can be reset', async () => {
   assert.ok(connection.destroyed);
 });
 
+test('a read that is refused while a close waits for what was written changes nothing else', () =>
+  leavesNothing(async (t) => {
+    const server = net.createServer({ allowHalfOpen: true });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.after(() => server.close());
+    const { port } = /** @type {net.AddressInfo} */ (server.address());
+    for (const isAsked of [false, true]) {
+      const calls = new Calls();
+      const data = Buffer.alloc(32 << 20, 'x');
+      const client = oxwire.connect(port);
+      calls.on(client, ['close']);
+      if (isAsked) client.read(Buffer.alloc(10), calls.of('read before'));
+      client.write(data, calls.of('write'));
+      client.close(calls.of('close callback'));
+      client.read(Buffer.alloc(10), calls.of('read'));
+      client.read(oxwire.pool, calls.of('read of the pool'));
+      client.read(Buffer.alloc(0), calls.of('read of nothing'));
+      const [socket] = await once(server, 'connection');
+      if (isAsked) socket.write('y');
+      let count = 0;
+      for await (const chunk of socket) count += chunk.length;
+      socket.destroy();
+      await calls.once();
+      assert.strictEqual(count, data.length);
+      assert.deepStrictEqual(calls.log, [
+        ...(isAsked ? ['read before'] : []),
+        'read ERR_SOCKET_CLOSED',
+        'read of the pool ERR_SOCKET_CLOSED',
+        'read of nothing ERR_SOCKET_CLOSED',
+        'write',
+        'close callback',
+        'close',
+      ]);
+    }
+  }));
+
+test('a process does not end before a close that waits, whatever was read meanwhile', () =>
+  leavesNothing(async (t) => {
+    let count = 0;
+    const server = net.createServer((socket) => {
+      socket.on('data', (chunk) => (count += chunk.length));
+      socket.write('unasked');
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.after(() => server.close());
+    const { port } = /** @type {net.AddressInfo} */ (server.address());
+    const { stdout, stderr } = await run(`
+      const client = oxwire.connect(${port});
+      client.read(Buffer.alloc(10), () => console.log('read'));
+      client.write(Buffer.alloc(32 << 20), () => console.log('written'));
+      client.close(() => console.log('closed'));
+      client.read(Buffer.alloc(10), (error) => console.log(error.code));`);
+    assert.strictEqual(stderr, '');
+    assert.strictEqual(stdout, 'read\nERR_SOCKET_CLOSED\nwritten\nclosed\n');
+    await until(() => count === 32 << 20);
+    assert.strictEqual(count, 32 << 20);
+  }));
+
+test('an error of destroy is told as it is, whatever it looks like', () =>
+  leavesNothing(async (t) => {
+    const errors = [
+      Object.assign(new Error('of a disk'), { syscall: 'write', code: 'ENOSPC', errno: -28 }),
+      Object.assign(new Error('of another socket'), {
+        syscall: 'write',
+        code: 'EPIPE',
+        errno: -32,
+      }),
+      Object.assign(new Error('without a number'), { syscall: 'write' }),
+      Object.assign(new Error('of an end'), { syscall: 'shutdown', errno: 'x' }),
+    ];
+    for (const error of errors) {
+      const { client } = await pair(t);
+      const told = /** @type {unknown[]} */ ([]);
+      client.read(Buffer.alloc(1), (reason) => told.push(reason));
+      await fill(client);
+      client.write('x', (reason) => told.push(reason));
+      client.end((reason) => told.push(reason));
+      client.destroy(error);
+      client.read(Buffer.alloc(1), (reason) => told.push(reason));
+      await closed(client);
+      assert.deepStrictEqual(
+        told.map((reason) => reason === error),
+        [true, true, true, true],
+      );
+    }
+  }));
+
 test('close within any callback and event is the end of it', async (t) => {
   for (const moment of ['read', 'write', 'end', 'finish', 'connection', 'connect', 'close']) {
     const server = await listen(t, { allowHalfOpen: true });
@@ -462,6 +553,26 @@ test('a server forgets its connections when they close', async (t) => {
   for (const connection of server.connections.slice()) connection.destroy();
   await turns();
   assert.deepStrictEqual(server.connections, []);
+  for (const client of clients) client.destroy();
+});
+
+test('a server forgets its connections even where a program has sorted them', async (t) => {
+  const server = await listen(t);
+  const clients = [];
+  for (let i = 0; i < 4; i++) {
+    clients.push(net.connect(server.address().port));
+    await once(server, 'connection');
+  }
+  const [first, second, third, fourth] = server.connections;
+  server.connections.reverse();
+  second.destroy();
+  await turns();
+  assert.deepStrictEqual(new Set(server.connections), new Set([first, third, fourth]));
+  server.connections.unshift(/** @type {any} */ (null));
+  for (const connection of [fourth, first, third]) connection.destroy();
+  await turns();
+  assert.deepStrictEqual(server.connections, [null]);
+  server.connections.pop();
   for (const client of clients) client.destroy();
 });
 

@@ -9,6 +9,7 @@ const { getEventListeners, once } = require('events');
 const { test } = require('node:test');
 const oxwire = require('../..');
 const { closed, freePort, listen, pair, read, turns } = require('../support/sockets');
+const { Calls, leavesNothing } = require('../support/watch');
 
 const libraries = { ours: /** @type {any} */ (oxwire), theirs: /** @type {any} */ (net) };
 
@@ -301,3 +302,99 @@ test('a server that is about to listen, or to close, can be disposed of', async 
   server.close();
   await server[Symbol.asyncDispose]();
 });
+
+/** What stands for a signal, and is none or throws. @type {Record<string, any>} */
+const NO_SIGNALS = {
+  'that can not be listened to': { aborted: false },
+  'that can not be forgotten': { aborted: false, addEventListener() {} },
+  'that throws when listened to': {
+    aborted: false,
+    addEventListener() {
+      throw Object.assign(new Error('not to be heard'), { code: 'MINE' });
+    },
+    removeEventListener() {},
+  },
+  'that throws when asked': {
+    get aborted() {
+      throw Object.assign(new Error('not to be seen'), { code: 'MINE' });
+    },
+    addEventListener() {},
+    removeEventListener() {},
+  },
+};
+
+for (const [name, signal] of Object.entries(NO_SIGNALS)) {
+  test(`with a signal ${name} nothing begins`, () =>
+    leavesNothing(async (t) => {
+      const { server, client, peer } = await pair(t);
+      let accepted = 0;
+      server.on('connection', () => accepted++);
+      const { port } = server.address();
+      assert.throws(() => oxwire.connect({ port, signal }), code);
+      const idle = oxwire.createServer();
+      assert.throws(() => idle.listen({ port: 0, signal }), code);
+      assert.throws(() => client.pipe(peer, { signal }, () => assert.fail('it has begun')), code);
+      await assert.rejects(async () => client.pipe(peer, { signal }), code);
+      await turns();
+      assert.strictEqual(accepted, 0);
+      // All are as they were.
+      idle.listen(0, '127.0.0.1');
+      await once(idle, 'listening');
+      idle.close();
+      client.write('x');
+      assert.strictEqual(String(await read(peer)), 'x');
+    }));
+}
+
+/** @param {any} error */
+function code(error) {
+  return error.code === 'ERR_INVALID_ARG_TYPE' || error.code === 'MINE';
+}
+
+test('an abort within the listening to a signal ends what begins then', () =>
+  leavesNothing(async (t) => {
+    const { server, client, peer } = await pair(t);
+    const hasty = () => ({
+      aborted: false,
+      reason: 'at once',
+      addEventListener: (/** @type {string} */ _name, /** @type {() => void} */ abort) => abort(),
+      removeEventListener() {},
+    });
+    const calls = new Calls();
+    const other = oxwire.connect({
+      port: server.address().port,
+      signal: /** @type {any} */ (hasty()),
+    });
+    calls.on(other, ['error', 'close']);
+    client.pipe(peer, { signal: /** @type {any} */ (hasty()) }, calls.of('pipe'));
+    await calls.once();
+    assert.deepStrictEqual(calls.log.slice().sort(), [
+      'close',
+      'error ABORT_ERR',
+      'pipe ABORT_ERR',
+    ]);
+  }));
+
+test('options are read once', () =>
+  leavesNothing(async (t) => {
+    const { server, client, peer } = await pair(t);
+    /** @type {Record<string, number>} */
+    const reads = {};
+    const watched = (/** @type {object} */ options) =>
+      new Proxy(options, {
+        get(target, name, receiver) {
+          reads[String(name)] = (reads[String(name)] ?? 0) + 1;
+          return Reflect.get(target, name, receiver);
+        },
+      });
+    const { signal } = new AbortController();
+    const { port } = server.address();
+    const other = oxwire.connect(/** @type {any} */ (watched({ port, signal, host: '127.0.0.1' })));
+    await once(other, 'connect');
+    other.destroy();
+    const controller = new AbortController();
+    const piping = client.pipe(peer, watched({ signal: controller.signal, splice: false }));
+    controller.abort();
+    await assert.rejects(piping, { code: 'ABORT_ERR' });
+    assert.deepStrictEqual([reads.signal, reads.splice, reads.port, reads.host], [2, 1, 1, 1]);
+  }));

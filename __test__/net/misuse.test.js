@@ -5,7 +5,8 @@
 const assert = require('assert');
 const { test } = require('node:test');
 const oxwire = require('../..');
-const { pair, pairWithNode, turns } = require('../support/sockets');
+const { run } = require('../support/program');
+const { pair, pairWithNode, readAll, turns } = require('../support/sockets');
 const { CONNECTION_STATES, SERVER_STATES } = require('../support/states');
 const { Calls, codeOf, leavesNothing } = require('../support/watch');
 
@@ -361,3 +362,80 @@ test('ref and unref may be called in any state, any number of times', () =>
       else handle.close();
     }
   }));
+
+test('a connection behind a Proxy is the same connection', () =>
+  leavesNothing(async (t) => {
+    const { client, peer } = await pair(t);
+    const proxy = new Proxy(client, {});
+    client.write('a');
+    proxy.write('b');
+    client.write('c');
+    proxy.write('d');
+    assert.strictEqual(proxy.bytesWritten, 4);
+    assert.strictEqual(String(await readAll(peer, 4)), 'abcd');
+    const calls = new Calls();
+    calls.on(client, ['close']);
+    // It echoes, so it is piped to itself.
+    proxy.pipe(client, calls.of('pipe'));
+    peer.write('echo');
+    assert.strictEqual(String(await readAll(peer, 4)), 'echo');
+    assert.deepStrictEqual([client.bytesRead, proxy.bytesRead], [4, 4]);
+    proxy.destroy();
+    await calls.once();
+    assert.deepStrictEqual(calls.log, ['pipe ERR_SOCKET_CLOSED', 'close']);
+  }));
+
+test('a write of a detached buffer after the end is one error', () =>
+  leavesNothing(async (t) => {
+    const { client } = await pair(t, { allowHalfOpen: true });
+    const errors = /** @type {string[]} */ ([]);
+    client.on('error', (/** @type {any} */ error) => errors.push(error.code));
+    client.end();
+    const memory = new ArrayBuffer(8);
+    const view = new Uint8Array(memory);
+    structuredClone(memory, { transfer: [memory] });
+    client.write(view);
+    client.writev([view]);
+    await turns();
+    assert.deepStrictEqual(errors, ['ERR_STREAM_WRITE_AFTER_END', 'ERR_STREAM_WRITE_AFTER_END']);
+  }));
+
+test('setters on Object.prototype see nothing of what the native half makes', async () => {
+  const result = await run(`
+    const seen = [];
+    const names = ['address', 'family', 'port', 'bytes', 'forward', 'recv', 'accept'];
+    let client;
+    for (const name of names) {
+      Object.defineProperty(Object.prototype, name, {
+        configurable: true,
+        set() {
+          // Node's own objects have such properties too; what the native half makes has none before.
+          if (!/lib.net/.test(new Error().stack.split('\\n')[2])) return;
+          seen.push(name);
+          client?.destroy();
+        },
+      });
+    }
+    const server = oxwire.createServer((peer) => peer.pipe(peer, (error, result) => {
+      seen.push(Object.keys(result).join(), Object.keys(result.forward).join());
+    }));
+    server.listen(0, '127.0.0.1', () => {
+      client = oxwire.connect(server.address().port);
+      client.on('connect', () => {
+        seen.push(Object.keys(client.address()).join(), oxwire.counters().recv);
+        client.end();
+        server.close();
+      });
+    });
+    process.on('exit', () => {
+      for (const name of names) delete Object.prototype[name];
+      console.log(JSON.stringify(seen));
+    });`);
+  assert.strictEqual(result.stderr, '');
+  assert.deepStrictEqual(JSON.parse(result.stdout), [
+    'address,family,port',
+    0,
+    'forward,backward',
+    'bytes,ended,error',
+  ]);
+});

@@ -4,6 +4,7 @@ const assert = require('assert');
 const { test } = require('node:test');
 const oxwire = require('../..');
 const { closed, fill, pair, pairWithNode, read, readAll, turns } = require('../support/sockets');
+const { until } = require('../support/watch');
 
 const { pool } = oxwire;
 
@@ -181,4 +182,39 @@ test('a buffer that was detached while it was lent does not come back', async (t
   const next = await readPooled(client);
   assert.strictEqual(next.buffer?.toString('utf8', 0, next.count), 'again');
   pool.release(next.buffer);
+});
+
+test("a buffer that a write is to give back is not the program's any more", async (t) => {
+  const { client, peer } = await pair(t);
+  const before = pool.lent;
+  peer.write('x');
+  const { buffer } = await readPooled(client);
+  assert.ok(buffer);
+  const filled = await fill(client);
+  const told = /** @type {unknown[]} */ ([]);
+  client.write(buffer, 65536, { release: true }, (error) => told.push(error));
+  const notLent = { code: 'ERR_INVALID_ARG_VALUE', name: 'TypeError' };
+  assert.throws(() => pool.release(buffer), notLent);
+  assert.throws(
+    () => client.write(buffer, 1, { release: true }, () => told.push('twice')),
+    notLent,
+  );
+  assert.strictEqual(pool.lent, before + 1);
+  await readAll(peer, filled + buffer.length);
+  await until(() => told.length > 0);
+  assert.deepStrictEqual([told, pool.lent], [[null], before]);
+});
+
+test('a buffer that was detached and is written with release is counted back', async (t) => {
+  const { client, peer } = await pair(t);
+  const before = pool.lent;
+  peer.write('x');
+  const { buffer } = await readPooled(client);
+  assert.ok(buffer);
+  structuredClone(buffer.buffer, { transfer: [/** @type {ArrayBuffer} */ (buffer.buffer)] });
+  const told = await new Promise((resolve) => {
+    client.write(buffer, 1, { release: true }, resolve);
+  });
+  assert.strictEqual(told.code, 'ERR_INVALID_STATE');
+  assert.strictEqual(pool.lent, before);
 });

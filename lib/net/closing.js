@@ -19,10 +19,11 @@ const { Queue, acquireStep } = require('./request.js');
  *
  * @param {Connection} connection
  * @param {Error | null} error why, or null where it is what the program wanted
+ * @param {Error | null} [readError] what reads are told instead
  */
-function teardown(connection, error) {
+function teardown(connection, error, readError = error) {
   if (connection._phase >= states.CLOSING) return;
-  connection._pipe?.stop(error ?? errors.socketClosed(), connection);
+  connection._pipe?.stop(error ?? errors.socketClosed(), connection._self);
   const wasConnecting = connection._phase === states.CONNECTING;
   connection._connecting?.stop();
   clearTimeout(connection._linger);
@@ -31,6 +32,7 @@ function teardown(connection, error) {
   connection._abortion = null;
   connection._phase = states.CLOSING;
   connection._failure = error;
+  connection._readFailure = readError;
   connection.readable = false;
   if (wasConnecting) {
     failQueued(connection, error ?? errors.closedBeforeConnection());
@@ -39,11 +41,7 @@ function teardown(connection, error) {
     connection._needsDrain = false;
   } else {
     endWriting(connection, error);
-    giveError(
-      connection,
-      connection._reads,
-      error === null ? errors.socketClosed() : errors.ofRead(error),
-    );
+    giveError(connection, connection._reads, readError ?? errors.socketClosed());
   }
   connection._closeNative();
   connection._letGoAll();
@@ -51,7 +49,8 @@ function teardown(connection, error) {
 }
 
 /**
- * There is no connection any more, and nothing can be written. Bytes that came before are still
+ * A write, or the end of our side, has met that there is no connection any more, and nothing can be
+ * written. Bytes that came before are still
  * read, as long as reads are queued; then the connection closes.
  *
  * @param {Connection} connection
@@ -59,11 +58,13 @@ function teardown(connection, error) {
  */
 function fail(connection, error) {
   if (connection._phase >= states.CLOSING) return;
+  const readError = errors.ofRead(error);
   if (connection._reads.head === null) {
-    teardown(connection, error);
+    teardown(connection, error, readError);
     return;
   }
   connection._failure ??= error;
+  connection._readFailure ??= readError;
   connection._ready = connection._hungUp = true; // The kernel will tell nothing more.
   endWriting(connection, error);
   reactor.list(connection);
@@ -79,7 +80,7 @@ function endWriting(connection, error) {
   const { _writes: writes, _ends: ends } = connection;
   connection.writable = false;
   // From here on nothing is staged for it: its requests are among those that wait.
-  if (stage.currentOwner() === connection) {
+  if (stage.belongsTo(connection)) {
     stage.clear();
     writes.append(stage.requests);
   }

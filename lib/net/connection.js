@@ -46,6 +46,8 @@ class Connection extends Handle {
     /** After how many milliseconds without traffic `timeout` is emitted; 0 is never. */
     this.timeout = 0;
 
+    /** Itself, where a program holds it behind a Proxy. */
+    this._self = this;
     this._phase = states.CONNECTING;
     this._server = server;
     /** Its place in server.connections. */
@@ -88,6 +90,9 @@ class Connection extends Handle {
     /** Why there is no connection any more, though bytes that came before may still be read. */
     /** @type {Error | null} */
     this._failure = null;
+    /** What reads are told of it: that a write has met it is no news for them. */
+    /** @type {Error | null} */
+    this._readFailure = null;
     this._failureHeard = false;
     /** The last turn with a small write, how many there were, and whether in the one before. */
     this._writeTurn = -1;
@@ -119,12 +124,12 @@ class Connection extends Handle {
 
   /** How many bytes were received. */
   get bytesRead() {
-    return this._bytesRead + (this._pipe?.bytesFrom(this) ?? 0);
+    return this._bytesRead + (this._pipe?.bytesFrom(this._self) ?? 0);
   }
 
   /** How many bytes were written, those that wait among them. */
   get bytesWritten() {
-    return this._bytesSent + this.writableLength + (this._pipe?.bytesTo(this) ?? 0);
+    return this._bytesSent + this.writableLength + (this._pipe?.bytesTo(this._self) ?? 0);
   }
 
   /** How many written bytes the kernel has not taken yet. */
@@ -139,7 +144,7 @@ class Connection extends Handle {
 
   /** Whether so many bytes wait that one should not write more before the event `drain`. */
   get writableNeedDrain() {
-    return this._needsDrain && this.writable;
+    return this._needsDrain && (this.writable || this.connecting) && !this._ending;
   }
 
   get localAddress() {
@@ -210,11 +215,11 @@ class Connection extends Handle {
     const size = validate.buffer('data', data, DATA);
     if (size === 0 && isGone(data)) {
       writing.writeGone(this, data, 0, done);
-      return !this._needsDrain;
+    } else {
+      if (length === undefined || length === null) length = size;
+      else validate.length('length', length, size);
+      writing.write(this, data, length, data, length, done);
     }
-    if (length === undefined || length === null) length = size;
-    else validate.length('length', length, size);
-    writing.write(this, data, length, data, length, done);
     if (releases) writing.releaseOnceSent(this, data);
     return !this._needsDrain;
   }
@@ -400,18 +405,17 @@ class Connection extends Handle {
     if (!(target instanceof Connection)) {
       throw errors.invalidArgType('target', 'an instance of Connection', target);
     }
-    validate.options(given);
+    const settings = options.pipeSettings(given);
     const done = validate.optionalCallback(callback);
-    const settings = given ?? {};
-    validate.signal(settings.signal);
-    writing.flushOwn(this);
-    writing.flushOwn(target);
+    const [source, sink] = [this._self, target._self];
+    writing.flushOwn(source);
+    writing.flushOwn(sink);
     if (done !== null) {
-      pipe(this, target, settings, done);
+      pipe(source, sink, settings, (error, result) => done(error, result));
       return undefined;
     }
     return new Promise((resolve, reject) => {
-      pipe(this, target, settings, (error, result) => (error ? reject(error) : resolve(result)));
+      pipe(source, sink, settings, (error, result) => (error ? reject(error) : resolve(result)));
     });
   }
 
@@ -450,6 +454,7 @@ class Connection extends Handle {
   /** @param {import('./options.js').ConnectSettings} settings */
   _connect(settings) {
     reactor.open(); // Where there are no sockets, it is said at once.
+    this._abortion = Abortion.on(settings.signal, (error) => this.destroy(error));
     this.allowHalfOpen = settings.allowHalfOpen;
     this._noDelay = settings.noDelay;
     this._keepAlive = settings.keepAlive;
@@ -457,10 +462,7 @@ class Connection extends Handle {
     this._connecting = new Connecting(this, settings);
     this._connecting.start();
     if (settings.timeout > 0) idle.set(this, settings.timeout);
-    const { signal } = settings;
-    if (signal !== undefined) {
-      this._abortion = new Abortion(signal, (error) => this.destroy(error));
-    }
+    this._abortion?.begin();
   }
 
   /**
@@ -496,7 +498,7 @@ class Connection extends Handle {
     if (this._phase !== states.OPEN) return;
     if (this._reads.head !== null) {
       if (!this._paused) reading.receive(this);
-    } else if (this._failure !== null) closing.teardown(this, this._failure);
+    } else if (this._failure !== null) closing.teardown(this, this._failure, this._readFailure);
     else reading.endUnread(this);
   }
 

@@ -28,8 +28,8 @@ class Handle extends EventEmitter {
    * @returns {this}
    */
   ref() {
-    if (!this._refed && this._pending > 0) reactor.hold();
     if (!this._refed && this._nativeId >= 0) reactor.holdDue();
+    if (!this._refed && this._pending > 0) reactor.hold();
     this._refed = true;
     return this;
   }
@@ -47,12 +47,14 @@ class Handle extends EventEmitter {
 
   /** It waits for one thing more. */
   _hold() {
-    if (this._pending++ === 0 && this._refed) reactor.hold();
+    if (this._pending === 0 && this._refed) reactor.hold();
+    this._pending++;
   }
 
   /** It waits for one thing less. */
   _letGo() {
-    if (--this._pending === 0 && this._refed) reactor.letGo();
+    if (this._pending === 1 && this._refed) reactor.letGo();
+    this._pending--;
   }
 
   /** It waits for nothing more. */

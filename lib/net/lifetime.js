@@ -8,14 +8,38 @@ const errors = require('../errors.js');
 class Abortion {
   /**
    * @param {AbortSignal} signal
-   * @param {(error: import('../errors.js').CodedError) => void} abort called at once where it is
-   *   aborted already
+   * @param {(error: import('../errors.js').CodedError) => void} abort
    */
   constructor(signal, abort) {
     this._signal = signal;
-    this._onabort = () => abort(errors.aborted(signal.reason));
+    this._abort = abort;
+    this._begun = false;
+    /** Why it was aborted before it began. @type {import('../errors.js').CodedError | null} */
+    this._early = null;
+    this._onabort = () => {
+      const error = errors.aborted(signal.reason);
+      if (this._begun) abort(error);
+      else this._early = error;
+    };
     if (signal.aborted) this._onabort();
     else signal.addEventListener('abort', this._onabort, { once: true });
+  }
+
+  /**
+   * Listens to a signal, before anything has begun that it is to end: what stands for one may throw.
+   *
+   * @param {AbortSignal | undefined} signal
+   * @param {(error: import('../errors.js').CodedError) => void} abort
+   * @returns {Abortion | null}
+   */
+  static on(signal, abort) {
+    return signal === undefined ? null : new Abortion(signal, abort);
+  }
+
+  /** It has begun: where the signal was aborted already, it ends at once. */
+  begin() {
+    this._begun = true;
+    if (this._early !== null) this._abort(this._early);
   }
 
   forget() {

@@ -128,6 +128,19 @@ function listenSettings(options) {
 }
 
 /**
+ * pipe(target, [options], [callback]).
+ *
+ * @param {any} [given]
+ * @returns {{ splice: boolean, signal: AbortSignal | undefined }}
+ */
+function pipeSettings(given) {
+  validate.options(given);
+  const { splice, signal } = given ?? {};
+  validate.signal(signal);
+  return { splice: Boolean(splice), signal };
+}
+
+/**
  * In node:net they stand for something else than a port, which must not be opened or reached
  * instead.
  *
@@ -192,4 +205,4 @@ function isObject(value) {
   return typeof value === 'object' && value !== null;
 }
 
-module.exports = { connectArguments, keepAlive, listenArguments, socketSettings };
+module.exports = { connectArguments, keepAlive, listenArguments, pipeSettings, socketSettings };

@@ -13,6 +13,7 @@ const { PIPE, acquire } = require('./request.js');
 
 /** @typedef {import('./connection.js')} Connection */
 /** @typedef {import('../native.js').PipeState} PipeState */
+/** @typedef {ReturnType<typeof import('./options.js').pipeSettings>} Settings */
 /** @typedef {(error: Error | null, result: import('../../index.js').PipeResult) => void} Callback */
 
 /** How far a pipe is that has not begun. @type {PipeState} */
@@ -26,18 +27,17 @@ class Pipe {
   /**
    * @param {Connection} source
    * @param {Connection} target
-   * @param {boolean} splice
+   * @param {Settings} settings
    * @param {Callback} callback
    */
-  constructor(source, target, splice, callback) {
+  constructor(source, target, { splice, signal }, callback) {
+    this._abortion = Abortion.on(signal, (error) => this.stop(error));
     this._source = source;
     this._target = target;
     this._splice = splice;
     this._callback = callback;
     this._context = asyncContext.capture();
     this._running = false;
-    /** @type {Abortion | null} */
-    this._abortion = null;
     for (const connection of this._both()) {
       connection._pipe = this;
       connection.readable = connection.writable = false;
@@ -46,12 +46,12 @@ class Pipe {
     source._hold();
   }
 
-  /** @param {AbortSignal | undefined} signal */
-  stopOn(signal) {
-    if (signal !== undefined) this._abortion = new Abortion(signal, (error) => this.stop(error));
+  begin() {
+    this._abortion?.begin();
+    if (this._source._pipe === this) this.advance();
   }
 
-  /** Begins, if nothing is in the way any more. */
+  /** Begins to move bytes, if nothing is in the way any more. */
   advance() {
     const both = this._both();
     if (this._running || !both.every(isClear)) return;
@@ -200,10 +200,10 @@ function whyNot(connection) {
  *
  * @param {Connection} source
  * @param {Connection} target
- * @param {{ splice?: boolean, signal?: AbortSignal }} options
+ * @param {Settings} settings
  * @param {Callback} callback
  */
-function pipe(source, target, options, callback) {
+function pipe(source, target, settings, callback) {
   const reason = whyNot(source) ?? whyNot(target);
   if (reason !== null) {
     const request = acquire(PIPE, source, callback, asyncContext.capture());
@@ -212,9 +212,7 @@ function pipe(source, target, options, callback) {
     reactor.complete(request);
     return;
   }
-  const begun = new Pipe(source, target, Boolean(options.splice), callback);
-  begun.stopOn(options.signal);
-  if (source._pipe === begun) begun.advance();
+  new Pipe(source, target, settings, callback).begin();
 }
 
 module.exports = { Pipe, pipe };

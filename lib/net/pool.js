@@ -11,7 +11,7 @@ const SIZE = 64 * 1024;
 /** How many are kept for the next reads. */
 const MAX_FREE = 64;
 
-/** Set on each buffer: whether the program has it. */
+/** Set on each buffer: whether the program has it. It has not while a write is to give it back. */
 const lent = Symbol('lent');
 
 /** @typedef {Buffer & { [lent]?: boolean }} PooledBuffer */
@@ -39,8 +39,18 @@ class Pool {
    * @param {Uint8Array} buffer
    */
   release(buffer) {
+    this.giveUp(buffer);
+    this.putBack(buffer);
+  }
+
+  /**
+   * The program has it no more: a write, or release(), gives it back.
+   *
+   * @param {any} buffer
+   */
+  giveUp(buffer) {
     if (!this.isLent(buffer)) throw errors.notLent();
-    this._put(/** @type {PooledBuffer} */ (buffer));
+    buffer[lent] = false;
   }
 
   /** Whether the program has it. @param {any} buffer */
@@ -56,12 +66,13 @@ class Pool {
     return buffer;
   }
 
-  /** Hot. @param {PooledBuffer} buffer */
-  _put(buffer) {
-    buffer[lent] = false;
+  /** Hot: a buffer is free. @param {Uint8Array} buffer */
+  putBack(buffer) {
     this._lentCount--;
     // One that was detached meanwhile is of no use.
-    if (this._free.length < MAX_FREE && sizeOf(buffer) === SIZE) this._free.push(buffer);
+    if (this._free.length < MAX_FREE && sizeOf(buffer) === SIZE) {
+      this._free.push(/** @type {PooledBuffer} */ (buffer));
+    }
   }
 }
 

@@ -188,10 +188,10 @@ function askForRound() {
   if (inLoop) {
     schedule();
   } else if (!asked) {
-    asked = true;
     if (keptAlive) setImmediate(haveRound);
     else if (++unkept % UNKEPT_IN_A_ROW !== 0) schedule();
     else setTimeout(haveRound, 0).unref();
+    asked = true; // Near the limit of the stack it may not come to this.
   }
 }
 
@@ -199,10 +199,10 @@ function haveRound() {
   open().round();
 }
 
-/** One more wants the process to live. */
+/** One more wants the process to live. Near the limit of the stack it may fail: nothing has changed. */
 function hold() {
+  if (!dispatching) syncAlive(alive + 1);
   alive++;
-  if (!dispatching) syncAlive();
 }
 
 /** A handle waits again: so does the process, until the next round, for what is due or staged. */
@@ -213,15 +213,15 @@ function holdDue() {
 
 /** One less. */
 function letGo() {
+  if (!dispatching) syncAlive(alive - 1);
   alive--;
-  if (!dispatching) syncAlive();
 }
 
-function syncAlive() {
-  const keep = alive > 0 || dueRefed;
+function syncAlive(count = alive) {
+  const keep = count > 0 || dueRefed;
   if (keep === keptAlive) return;
-  keptAlive = keep;
   open().keepAlive(keep);
+  keptAlive = keep;
 }
 
 /**
@@ -288,7 +288,7 @@ function run(request) {
     return;
   }
   const { buffer, length } = request;
-  if (request.releases) pool.release(request.data);
+  if (request.releases) pool.putBack(request.data);
   release(request);
   if (callback === null) return;
   if (kind < END || kind === PIPE) asyncContext.callback3(context, callback, error, buffer, length);

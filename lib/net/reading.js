@@ -21,6 +21,9 @@ const { READ, acquire, release } = require('./request.js');
  */
 const LINGER = 60_000;
 
+/** What a read is given that was refused and waits to be told so: it takes no bytes. */
+const NO_ROOM = new Uint8Array(0);
+
 /**
  * Queues a read.
  *
@@ -39,18 +42,23 @@ function read(connection, buffer, size, callback) {
   } else if (connection._pipe !== null) {
     request.error = errors.inPipe();
     reactor.complete(request);
-  } else if (connection._phase > states.OPEN || connection._closesOnceDrained) {
-    const failure = connection._failure;
+  } else if (connection._phase > states.OPEN) {
+    const failure = connection._readFailure;
     if (failure !== null) connection._failureHeard = true;
-    request.error = failure === null ? errors.socketClosed() : errors.ofRead(failure);
+    request.error = failure ?? errors.socketClosed();
     // Behind those that are to be told of the close.
     if (connection._phase === states.CLOSED) reactor.complete(request);
     else connection._reads.push(request);
   } else {
+    if (connection._closesOnceDrained) {
+      request.error = errors.socketClosed();
+      request.data = NO_ROOM;
+      request.left = 0;
+    }
     clearTimeout(connection._linger);
-    connection._reads.push(request);
     connection._hold();
-    if (connection._phase === states.OPEN && (connection._ready || size === 0)) {
+    connection._reads.push(request);
+    if (connection._phase === states.OPEN && (connection._ready || request.left === 0)) {
       reactor.list(connection);
     }
   }
@@ -85,7 +93,7 @@ function receive(connection) {
     asyncContext.callback3(context, /** @type {Function} */ (callback), null, filled, count);
     return;
   }
-  if (isPooled) pool.release(buffer);
+  if (isPooled) pool.putBack(buffer);
   if (count === native.BUFFER_GONE) {
     fail(connection, errors.bufferGone());
   } else if (count === native.EAGAIN && connection._failure === null) {
@@ -108,8 +116,7 @@ function endReading(connection, code) {
     return;
   }
   const isOwn = code < 0 && code !== native.EAGAIN;
-  const failure = connection._failure;
-  const error = isOwn ? errors.system(code, 'read') : failure && errors.ofRead(failure);
+  const error = isOwn ? errors.system(code, 'read') : connection._readFailure;
   const request = connection._reads.shift();
   connection._failureHeard = true;
   closing.teardown(connection, error);
@@ -155,12 +162,17 @@ function fail(connection, error) {
 }
 
 /**
- * The first read has no room: that says nothing about the connection, unless it is at its end.
+ * The first read has no room: that says nothing about the connection, unless it is at its end. Or
+ * it was refused, and those before it were told.
  *
  * @param {Connection} connection
  */
 function receiveNothing(connection) {
-  const { left } = /** @type {Request} */ (connection._reads.head);
+  const { left, error } = /** @type {Request} */ (connection._reads.head);
+  if (error !== null) {
+    fail(connection, error);
+    return;
+  }
   if (left > 0) {
     fail(connection, errors.bufferGone());
     return;

@@ -77,6 +77,7 @@ class Server extends Handle {
     if (this._opening !== null || this._address !== null) throw errors.serverAlreadyListen();
 
     reactor.open(); // Where there are no sockets, it is said at once.
+    this._abortion = Abortion.on(settings.signal, () => this.close());
 
     this._onlistening = listener;
     if (listener !== null) this.once('listening', listener);
@@ -90,8 +91,7 @@ class Server extends Handle {
         else this._bind(addresses[0], settings);
       });
     });
-    const { signal } = settings;
-    if (signal !== undefined) this._abortion = new Abortion(signal, () => this.close());
+    this._abortion?.begin();
     return this;
   }
 
@@ -256,13 +256,15 @@ class Server extends Handle {
    * @param {Connection} connection
    */
   _removeConnection(connection) {
-    // The array is the program's too.
     const { connections } = this;
-    if (connections[connection._index] !== connection) return;
+    let index = connection._index;
+    // The array is the program's too, which may have sorted it.
+    if (connections[index] !== connection) index = connections.indexOf(connection);
+    if (index < 0) return;
     const last = /** @type {Connection} */ (connections.pop());
     if (last === connection) return;
-    connections[connection._index] = last;
-    last._index = connection._index;
+    connections[index] = last;
+    if (last instanceof Connection) last._index = index;
   }
 
   _step() {

@@ -31,6 +31,15 @@ function currentOwner() {
   return owner;
 }
 
+/**
+ * Whether what is staged is of `socket`. A program may hold it behind a Proxy: its id says who it is.
+ *
+ * @param {Connection} socket
+ */
+function belongsTo(socket) {
+  return owner !== null && words[OWNER] === socket._nativeId;
+}
+
 /** How many bytes are staged. */
 function length() {
   return owner === null ? 0 : words[LENGTH];
@@ -43,7 +52,7 @@ function length() {
  * @param {number} count
  */
 function accepts(socket, count) {
-  return owner === null || (owner === socket && hasRoom(count));
+  return owner === null || (belongsTo(socket) && hasRoom(count));
 }
 
 /** @param {number} count */
@@ -129,6 +138,7 @@ module.exports = {
   SMALL,
   accepts,
   add,
+  belongsTo,
   bytesCopied,
   clear,
   copy,

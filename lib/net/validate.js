@@ -196,7 +196,10 @@ function hints(value, any) {
 /** @param {unknown} value */
 function signal(value) {
   if (value === undefined) return;
-  if (typeof value !== 'object' || value === null || !('aborted' in value)) {
+  const listens = /** @type {any} */ (value)?.addEventListener;
+  const forgets = /** @type {any} */ (value)?.removeEventListener;
+  const isOne = typeof value === 'object' && value !== null && 'aborted' in value;
+  if (!isOne || typeof listens !== 'function' || typeof forgets !== 'function') {
     throw errors.invalidArgType('options.signal', 'an instance of AbortSignal', value);
   }
 }

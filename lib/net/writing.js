@@ -37,7 +37,7 @@ function write(connection, data, count, given, told, callback) {
   if (count > 0 && isClear(connection)) {
     const isStaged = count <= SMALL && !goesAtOnce(connection);
     // What is staged leaves before what goes at once, and where there is no room for more.
-    if (isStaged ? !stage.accepts(connection, count) : stage.currentOwner() === connection) flush();
+    if (isStaged ? !stage.accepts(connection, count) : stage.belongsTo(connection)) flush();
     if (isClear(connection)) {
       if (isStaged) addToStage(connection, data, count, given, told, callback);
       else send(connection, data, count, given, told, callback);
@@ -82,7 +82,7 @@ function writev(connection, parts, given, told, callback) {
 function writeGone(connection, given, told, callback) {
   const request = makeRequest(connection, null, 0, given, told, callback);
   request.error = errors.bufferGone();
-  if (callback === null && connection._phase < states.CLOSING) {
+  if (callback === null && whyRefused(connection) === null) {
     closing.step(connection, states.UNHEARD_ERROR, request.error);
   }
   writeLater(connection, request);
@@ -150,7 +150,7 @@ function writeLater(connection, request) {
     refuse(connection, request, refusal);
   } else if (request.left > 0 || !isClear(connection)) {
     wait(connection, request);
-  } else if (stage.currentOwner() === connection) {
+  } else if (stage.belongsTo(connection)) {
     request.start = stage.length();
     stage.requests.push(request);
   } else {
@@ -165,8 +165,8 @@ function writeLater(connection, request) {
  * @param {Request} request
  */
 function wait(connection, request) {
-  connection._writes.push(request);
   connection._hold();
+  connection._writes.push(request);
   connection._bytesWaiting += request.left;
   if (connection._bytesWaiting >= HIGH_WATER_MARK) connection._needsDrain = true;
 }
@@ -200,8 +200,8 @@ function refuse(connection, request, error) {
   const isOwn = connection._failure === null && connection._phase < states.CLOSING;
   if (request.callback === null && isOwn) closing.step(connection, states.UNHEARD_ERROR, error);
   if (connection._phase <= states.PIPED && connection._writes.head !== null) {
-    connection._writes.push(request);
     connection._hold();
+    connection._writes.push(request);
   } else {
     reactor.complete(request);
   }
@@ -251,7 +251,7 @@ function send(connection, data, count, given, told, callback) {
  * @param {Connection} connection
  */
 function flushOwn(connection) {
-  if (stage.currentOwner() === connection) flush();
+  if (stage.belongsTo(connection)) flush();
 }
 
 /** Sends what is staged, whoever staged it. */
@@ -444,9 +444,10 @@ function shutdownIfDrained(connection) {
  * @param {Uint8Array} data
  */
 function releaseOnceSent(connection, data) {
+  pool.giveUp(data);
   const last = connection._writes.tail;
   if (last !== null && last.data === data && last.left > 0) last.releases = true;
-  else pool.release(data);
+  else pool.putBack(data);
 }
 
 /**
@@ -455,7 +456,7 @@ function releaseOnceSent(connection, data) {
  * @param {Connection} connection
  */
 function stagedLength(connection) {
-  return stage.currentOwner() === connection ? stage.length() : 0;
+  return stage.belongsTo(connection) ? stage.length() : 0;
 }
 
 reactor.onFlush(flush);
