@@ -233,6 +233,16 @@ test('keepAlive is what the kernel has of it', { skip: !onLinux }, async (t) => 
   assert.strictEqual(probe(on.localPort, port), 0);
   on.setKeepAlive(true);
   assert.strictEqual(probe(on.localPort, port), 3000, 'the time stays as it was');
+
+  const piping = off.pipe(on);
+  for (const connection of [off, on]) {
+    connection.setKeepAlive(true, 4_000_000);
+    assert.strictEqual(probe(connection.localPort, port), 4000, 'in a pipe too');
+    connection.setKeepAlive(false);
+    assert.strictEqual(probe(connection.localPort, port), 0);
+  }
+  off.destroy();
+  await assert.rejects(piping);
   await turns();
 });
 

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::io;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use socket2::SockRef;
@@ -30,6 +30,8 @@ thread_local! {
 #[derive(Debug)]
 pub struct Pipe {
     state: Arc<State>,
+    /// The task has them, until it is over.
+    streams: Weak<Streams>,
     task: AbortHandle,
 }
 
@@ -43,6 +45,7 @@ struct State {
 }
 
 /// The connections of a pipe, wherever it ends.
+#[derive(Debug)]
 struct Streams {
     first: TcpStream,
     second: Option<TcpStream>,
@@ -136,13 +139,14 @@ impl Pipe {
         let first = TcpStream::from_std(first.into_std())?;
         let second = second.map(|socket| TcpStream::from_std(socket.into_std())).transpose()?;
         let state = Arc::new(State::new());
-        let streams = Streams { first, second, state: Arc::clone(&state) };
+        let streams = Arc::new(Streams { first, second, state: Arc::clone(&state) });
+        let known = Arc::downgrade(&streams);
         let task = runtime.spawn(async move {
             streams.state.run(&streams, splice).await;
             drop(streams);
             on_end();
         });
-        Ok(Self { state, task: task.abort_handle() })
+        Ok(Self { state, streams: known, task: task.abort_handle() })
     }
 
     /// What goes from the first to the second.
@@ -165,6 +169,21 @@ impl Pipe {
     /// Dropping it is to reset the connections: what has not arrived is lost, and the peers are told.
     pub fn reset_on_drop(&self) {
         self.state.resets.store(true, Ordering::Relaxed);
+    }
+
+    /// Does something with the options of one of its sockets; nothing once it has ended.
+    ///
+    /// # Errors
+    ///
+    /// Those of `body`.
+    pub(super) fn configure(
+        &self,
+        is_second: bool,
+        body: impl FnOnce(&socket2::Socket) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let Some(streams) = self.streams.upgrade() else { return Ok(()) };
+        let stream = streams.second.as_ref().filter(|_| is_second).unwrap_or(&streams.first);
+        body(&SockRef::from(stream))
     }
 
     /// Why it ended early, if it did.

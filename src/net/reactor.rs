@@ -3,13 +3,14 @@
 use std::io::{self, IoSlice};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use mio::{Interest, Registry, Token};
 use slab::Slab;
 
 use super::pipe::Pipe;
 use super::poller::{Poller, SLOT, WAKER};
-use super::socket::ConnectError;
+use super::socket::{ConnectError, set_keep_alive};
 use super::{Counters, Id, ListenOptions, Listener, Readiness, Socket, SocketOptions};
 
 /// Owns the sockets of one environment.
@@ -41,7 +42,9 @@ enum Handle {
     Listener(Listener),
     /// It was the first socket of the pipe.
     Pipe(Pipe),
-    /// It was the second socket of a pipe, or could not be handed to one.
+    /// It was the second socket of the pipe of that one.
+    Piped(Id),
+    /// It could not be handed to a pipe.
     Gone,
 }
 
@@ -126,6 +129,39 @@ impl Reactor {
         }
     }
 
+    /// Sets whether small segments of a socket are sent at once. It may be in a pipe.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Reactor::socket`], and what `setsockopt` reports.
+    pub fn set_no_delay(&mut self, id: Id, no_delay: bool) -> io::Result<()> {
+        self.configure(id, |socket| socket.set_tcp_nodelay(no_delay))
+    }
+
+    /// Sets whether an idle connection is probed, and after how long; see [`SocketOptions`]. It may
+    /// be in a pipe.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Reactor::socket`], and what `setsockopt` reports.
+    pub fn set_keep_alive(&mut self, id: Id, keep_alive: Option<Duration>) -> io::Result<()> {
+        self.configure(id, |socket| set_keep_alive(socket, keep_alive))
+    }
+
+    fn configure(
+        &mut self,
+        id: Id,
+        body: impl FnOnce(&socket2::Socket) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let first = match self.entry(id).map(|entry| &entry.handle) {
+            Some(Handle::Socket(socket)) => return socket.configure(body),
+            Some(Handle::Pipe(_)) => id,
+            Some(Handle::Piped(first)) => *first,
+            _ => return Err(no_such_socket()),
+        };
+        self.pipe_of(first)?.configure(first != id, body)
+    }
+
     /// Receives from a socket; see [`Socket::recv`].
     ///
     /// # Errors
@@ -192,6 +228,9 @@ impl Reactor {
         })?;
         if let Some(entry) = self.entry(first) {
             entry.handle = Handle::Pipe(pipe);
+        }
+        if let Some(entry) = second.and_then(|second| self.entry(second)) {
+            entry.handle = Handle::Piped(first);
         }
         Ok(())
     }
@@ -286,7 +325,7 @@ impl Reactor {
             Handle::Listener(listener) => {
                 self.registry.register(listener.source(), token, Interest::READABLE)?;
             }
-            Handle::Pipe(_) | Handle::Gone => {} // What a socket becomes; none is made so.
+            Handle::Pipe(_) | Handle::Piped(_) | Handle::Gone => {} // What a socket becomes; none is made so.
         }
         vacant.insert(Entry { id, handle });
         Ok(id)
@@ -473,10 +512,9 @@ mod tests {
             wait_for(&mut reactor, listener, Readiness::READABLE);
             let accepted = reactor.accept(listener).unwrap();
             for id in [client, accepted] {
-                let socket = reactor.socket(id).unwrap();
-                assert_eq!(socket.keep_alive().unwrap(), keep_alive.is_some());
-                socket.set_keep_alive(None).unwrap();
-                assert!(!socket.keep_alive().unwrap());
+                assert_eq!(reactor.socket(id).unwrap().keep_alive().unwrap(), keep_alive.is_some());
+                reactor.set_keep_alive(id, None).unwrap();
+                assert!(!reactor.socket(id).unwrap().keep_alive().unwrap());
             }
         }
     }
@@ -535,6 +573,23 @@ mod tests {
         for id in [first, second] {
             assert!(reactor.socket(id).is_err());
             assert!(reactor.pipe(id, None, false).is_err());
+            reactor.set_keep_alive(id, Some(Duration::ZERO)).unwrap();
+            reactor
+                .configure(id, |socket| {
+                    assert!(socket.keepalive()?);
+                    Ok(())
+                })
+                .unwrap();
+            reactor.set_no_delay(id, id == first).unwrap();
+        }
+        for id in [first, second] {
+            let is_first = id == first;
+            reactor
+                .configure(id, |socket| {
+                    assert_eq!(socket.tcp_nodelay()?, is_first);
+                    Ok(())
+                })
+                .unwrap();
         }
         left.write_all(b"there").unwrap();
         right.write_all(b"back").unwrap();
@@ -553,7 +608,11 @@ mod tests {
         let pipe = reactor.pipe_of(first).unwrap();
         assert_eq!((pipe.forward().bytes(), pipe.backward().bytes()), (5, 4));
         assert!(reactor.pipe_of(second).is_err());
+        for id in [first, second] {
+            reactor.set_no_delay(id, true).expect("it changes nothing any more");
+        }
         reactor.close(first).unwrap();
+        assert!(reactor.set_no_delay(second, true).is_err());
         reactor.close(second).unwrap();
     }
 

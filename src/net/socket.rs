@@ -27,7 +27,7 @@ pub struct SocketOptions {
     /// Send small segments at once (`TCP_NODELAY`) instead of waiting for an acknowledgement
     /// (Nagle's algorithm, RFC 896).
     pub no_delay: bool,
-    /// Probe an idle connection; see [`Socket::set_keep_alive`].
+    /// Probe an idle connection; see [`Reactor::set_keep_alive`](super::Reactor::set_keep_alive).
     pub keep_alive: Option<Duration>,
 }
 
@@ -220,15 +220,6 @@ impl Socket {
         self.inner.nodelay()
     }
 
-    /// Sets whether small segments are sent at once.
-    ///
-    /// # Errors
-    ///
-    /// What `setsockopt` reports.
-    pub fn set_no_delay(&self, no_delay: bool) -> io::Result<()> {
-        self.inner.set_nodelay(no_delay)
-    }
-
     /// Whether an idle connection is probed.
     ///
     /// # Errors
@@ -238,15 +229,16 @@ impl Socket {
         SockRef::from(&self.inner).keepalive()
     }
 
-    /// Sets whether an idle connection is probed (`SO_KEEPALIVE`), and after how long, in whole
-    /// seconds; zero leaves the time to the system. Then there is a probe each second, and the tenth
-    /// that stays unanswered ends the connection.
+    /// Does something with its options.
     ///
     /// # Errors
     ///
-    /// What `setsockopt` reports.
-    pub fn set_keep_alive(&self, keep_alive: Option<Duration>) -> io::Result<()> {
-        set_keep_alive(&SockRef::from(&self.inner), keep_alive)
+    /// Those of `body`.
+    pub(super) fn configure(
+        &self,
+        body: impl FnOnce(&socket2::Socket) -> io::Result<()>,
+    ) -> io::Result<()> {
+        body(&SockRef::from(&self.inner))
     }
 
     /// Makes the close that follows a reset (`SO_LINGER` of zero): what was not sent is dropped, and
@@ -283,7 +275,13 @@ impl Socket {
     }
 }
 
-fn set_keep_alive(socket: &socket2::Socket, keep_alive: Option<Duration>) -> io::Result<()> {
+/// Sets whether an idle connection is probed (`SO_KEEPALIVE`), and after how long, in whole seconds;
+/// zero leaves the time to the system. Then there is a probe each second, and the tenth that stays
+/// unanswered ends the connection.
+pub(super) fn set_keep_alive(
+    socket: &socket2::Socket,
+    keep_alive: Option<Duration>,
+) -> io::Result<()> {
     match keep_alive {
         Some(time) if !time.is_zero() => {
             let probes = TcpKeepalive::new().with_time(time).with_interval(PROBE_INTERVAL);

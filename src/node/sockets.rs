@@ -319,8 +319,7 @@ unsafe extern "C" fn set_no_delay(
     // SAFETY: a call of one of `FUNCTIONS`.
     unsafe {
         on_reactor(env, info, |reactor, [id, no_delay]| {
-            let socket = reactor.socket(id_of(id));
-            done(socket.and_then(|socket| socket.set_no_delay(no_delay.boolean())))
+            done(reactor.set_no_delay(id_of(id), no_delay.boolean()))
         })
     }
 }
@@ -333,8 +332,7 @@ unsafe extern "C" fn set_keep_alive(
     // SAFETY: a call of one of `FUNCTIONS`.
     unsafe {
         on_reactor(env, info, |reactor, [id, keep_alive]| {
-            let socket = reactor.socket(id_of(id));
-            done(socket.and_then(|socket| socket.set_keep_alive(seconds(keep_alive))))
+            done(reactor.set_keep_alive(id_of(id), seconds(keep_alive)))
         })
     }
 }
