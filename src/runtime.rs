@@ -1,78 +1,69 @@
-//! The one tokio runtime of the process.
+//! The threads of the process beside those of JavaScript.
 //!
-//! It does what needs no JavaScript for each operation: waiting for sockets where Node's event loop
-//! can't, and moving bytes between them. It is made at the first use, shared by all environments,
-//! and lives as long as the process. Tasks belong to an environment and end with it.
+//! They do what needs no JavaScript for each operation: waiting for sockets where Node's event loop
+//! can't, and moving bytes between them. They are started at the first use, shared by all
+//! environments, and live as long as the process. Tasks belong to an environment and end with it.
+//!
+//! A runtime of tokio with many threads panics, or waits for ever, where the system does not give it
+//! all of them. So each thread has a runtime of its own, and where it can't be started that is an
+//! error.
 
+use std::future::pending;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::{Mutex, PoisonError};
 use std::thread::{self, available_parallelism};
-use std::time::Duration;
 
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder, Handle};
 
 /// Threads for tasks, at most: pipes are soon bound by the kernel.
 const MAX_WORKERS: usize = 4;
 
-/// How long a thread may take to start. Where the system has none tokio keeps what it should run.
-const MAX_START: Duration = Duration::from_secs(5);
+/// The runtimes, and which is next.
+struct Workers {
+    handles: Vec<Handle>,
+    next: usize,
+}
 
-/// The runtime, made at the first call.
+/// A runtime for a task, each in turn. They are started as they are needed.
 ///
 /// # Errors
 ///
-/// What the system says where it has no thread or descriptor for it.
-pub fn runtime() -> io::Result<&'static Runtime> {
-    static RUNTIME: Mutex<Option<&'static Runtime>> = Mutex::new(None);
-    let mut known = RUNTIME.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(runtime) = *known {
-        return Ok(runtime);
+/// What the system says where it has no thread or descriptor for the first.
+pub fn runtime() -> io::Result<Handle> {
+    static WORKERS: Mutex<Workers> = Mutex::new(Workers { handles: Vec::new(), next: 0 });
+    let mut workers = WORKERS.lock().unwrap_or_else(PoisonError::into_inner);
+    let wanted = available_parallelism().map_or(1, usize::from).min(MAX_WORKERS);
+    if workers.handles.len() < wanted {
+        match start_worker() {
+            Ok(handle) => workers.handles.push(handle),
+            Err(error) if workers.handles.is_empty() => return Err(error),
+            Err(_) => {} // The others have its work too.
+        }
     }
-    stay_loaded();
-    ensure_thread()?;
-    let workers = available_parallelism().map_or(1, usize::from).min(MAX_WORKERS);
-    let build = || {
-        Builder::new_multi_thread()
-            .worker_threads(workers)
-            .max_blocking_threads(4096)
-            .thread_name("oxwire")
-            .on_thread_start(block_broken_pipe)
-            .enable_io()
-            .build()
-    };
-    let runtime = catch_unwind(build).map_err(|_| no_thread())??;
-    Ok(*known.insert(Box::leak(Box::new(runtime))))
+    workers.next = (workers.next + 1) % workers.handles.len();
+    Ok(workers.handles[workers.next].clone())
+}
+
+fn start_worker() -> io::Result<Handle> {
+    let runtime = Builder::new_current_thread().enable_io().build()?;
+    let handle = runtime.handle().clone();
+    spawn_thread(move || runtime.block_on(pending()))?;
+    Ok(handle)
 }
 
 /// Runs `task` on a thread of its own.
 ///
 /// # Errors
 ///
-/// As [`runtime`]. The task does not run then, neither now nor later.
+/// What the system says where it has no thread. The task does not run then.
 pub fn spawn_thread(task: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    let runtime = runtime()?;
-    ensure_thread()?;
-    let (started, start) = mpsc::channel();
+    stay_loaded();
     let run = move || {
-        if started.send(()).is_ok() {
-            task();
-        }
+        block_broken_pipe();
+        task();
     };
-    catch_unwind(AssertUnwindSafe(|| runtime.spawn_blocking(run))).map_err(|_| no_thread())?;
-    start.recv_timeout(MAX_START).map_err(|_| no_thread())
-}
-
-/// Whether the system has a thread at this moment. Where it has not tokio panics, which is caught;
-/// but it writes of it to the terminal.
-fn ensure_thread() -> io::Result<()> {
-    let thread = thread::Builder::new().spawn(|| ())?;
-    let _ = thread.join();
+    thread::Builder::new().name("oxwire".into()).spawn(run)?;
     Ok(())
-}
-
-fn no_thread() -> io::Error {
-    io::ErrorKind::WouldBlock.into()
 }
 
 /// Keeps the addon in memory. Node unloads one that only a worker had loaded when the worker ends,
@@ -125,11 +116,22 @@ fn block_broken_pipe() {
 
 #[cfg(test)]
 mod tests {
-    use super::runtime;
+    use std::collections::HashSet;
+    use std::sync::mpsc;
+    use std::thread;
+    use std::time::Duration;
+
+    use super::{MAX_WORKERS, runtime};
 
     #[test]
-    fn there_is_one() {
-        assert!(std::ptr::eq(runtime().unwrap(), runtime().unwrap()));
-        assert_eq!(runtime().unwrap().block_on(async { 1 + 1 }), 2);
+    fn tasks_share_a_few_threads() {
+        let (tell, told) = mpsc::channel();
+        for _ in 0..32 {
+            let tell = tell.clone();
+            runtime().unwrap().spawn(async move { tell.send(thread::current().id()) });
+        }
+        let limit = Duration::from_secs(10);
+        let threads: HashSet<_> = (0..32).map(|_| told.recv_timeout(limit).unwrap()).collect();
+        assert!(threads.len() <= MAX_WORKERS);
     }
 }

@@ -165,16 +165,18 @@ test('drop runs in the async context of listen', { skip }, () =>
 );
 
 /**
- * A process that may have no thread more, until it is let. The limit is one of a user, and not of the
+ * A process that may have so many threads more, or none, until it is let. The limit is one of a user, and not of the
  * one that may do all: then it is that of nobody.
  */
-const NO_THREADS = `
+const noThreads = (free = -1000) => `
+  const fs = require('fs');
   const { execFileSync, spawn } = require('child_process');
   if (process.getuid() === 0) process.setuid(65534);
   const { pid } = process;
   const more = spawn('sh', ['-c', 'read line; exec prlimit --pid ' + pid + ' --nproc=1000:']);
   const release = (next) => { more.stdin.end('go\\n'); more.on('exit', next); };
-  execFileSync('prlimit', ['--pid', String(pid), '--nproc=1:']);
+  const used = fs.readdirSync('/proc/self/task').length + 1; // The shell is one.
+  execFileSync('prlimit', ['--pid', String(pid), '--nproc=' + Math.max(used + ${free}, 1) + ':']);
   const log = [];
   process.on('exit', () => console.log(log.join('\\n')));
 `;
@@ -183,7 +185,7 @@ test(
   'where there is no thread for a pipe or the driver, that is an error, and goes later',
   { skip },
   async () => {
-    const { stdout, stderr, status } = await run(`${NO_THREADS}
+    const { stdout, stderr, status } = await run(`${noThreads()}
     const attempt = (next) => {
       const server = oxwire.createServer((peer) => {
         peer.on('error', () => {});
@@ -203,5 +205,29 @@ test(
     assert.strictEqual(stderr, '');
     const failed = process.env.OXWIRE_DRIVER === 'tokio' ? 'open EAGAIN' : 'pipe EAGAIN';
     assert.deepStrictEqual([status, ...stdout.trim().split('\n')], [0, failed, failed, 'piped']);
+  },
+);
+
+test(
+  'where there are too few threads, what there is is used, or it is an error',
+  { skip },
+  async () => {
+    for (const free of [1, 2, 3]) {
+      const { stdout, stderr, status } = await run(`${noThreads(free)}
+    const server = oxwire.createServer((peer) => peer.pipe(peer, (error) => {
+      log.push(error ? error.code : 'piped');
+      server.close();
+      more.stdin.end();
+    }));
+    try {
+      server.listen(0, '127.0.0.1', () => oxwire.connect(server.address().port).end());
+    } catch (error) {
+      log.push(error.code);
+      more.stdin.end();
+    }`);
+      assert.strictEqual(stderr, '');
+      assert.strictEqual(status, 0);
+      assert.match(stdout, /^(piped|EAGAIN)\n$/);
+    }
   },
 );

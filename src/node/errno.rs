@@ -81,7 +81,6 @@ pub fn of(error: &io::Error) -> i32 {
     match (error.raw_os_error(), error.kind()) {
         (Some(code), _) => of_system(code),
         (None, io::ErrorKind::InvalidInput) => EINVAL,
-        (None, io::ErrorKind::WouldBlock) => EAGAIN,
         (None, io::ErrorKind::Unsupported) => ENOTSUP,
         (None, _) => EIO,
     }
