@@ -77,7 +77,7 @@ function reasonOf(error) {
 /**
  * @typedef {object} Native
  * @property {() => string} version
- * @property {(shared: Uint8Array, dispatch: (events: number) => boolean, receiver: object, inLoop: boolean) => NativeReactor | number} openReactor
+ * @property {(shared: Uint8Array, dispatch: (events: number) => number, receiver: object, inLoop: boolean) => NativeReactor | number} openReactor
  * @property {number} EAGAIN
  * @property {number} ECONNABORTED
  * @property {number} ENOSYS there is no such driver here

@@ -28,6 +28,13 @@ const WRITABLE = 2;
 const HANGUP = 4;
 const PIPE_ENDED = 8;
 
+/** What `dispatch` is told, beside a number of events, and what it says. */
+const ROUND = 0;
+const COMPLETIONS = -2;
+const NOTHING = 0;
+const ROUND_NEXT_TURN = 1;
+const COMPLETIONS_NOW = 2;
+
 /** How many rounds that keep nothing alive follow each other before other things have a turn. */
 const UNKEPT_IN_A_ROW = 64;
 
@@ -42,7 +49,7 @@ const stage = Buffer.from(shared, native.STAGE);
 let reactor = null;
 /** Whether Node's event loop wakes it. */
 let inLoop = false;
-/** Where it does not: whether a round was asked for, and how many without keeping the process. */
+/** Whether a round was asked for, and how many were that do not keep the process. */
 let asked = false;
 let unkept = 0;
 
@@ -55,6 +62,13 @@ let dispatching = false;
 let exiting = false;
 /** Whether the round under way has yet to take over what is still ready. */
 let startRound = false;
+/** Whether handles had their step in the dispatch under way. */
+let stepped = false;
+/** Whether completions were run in this turn, once being enough, and whether it is past its round. */
+let completed = false;
+let inPoll = false;
+/** Whether those of the last dispatch have theirs before anything else. */
+let completing = false;
 
 /** Completions for the next round, and those of the round under way. */
 const done = new Queue();
@@ -178,21 +192,18 @@ function wake() {
 }
 
 /**
- * Asks for a round. In the loop it costs a call, each time. Elsewhere an immediate has it, once a
- * turn. But an immediate would keep the process alive where nothing else does, and one that does not
+ * Asks for a round, once a turn. Outside of the loop an immediate has it. But an immediate would keep the process alive where nothing else does, and one that does not
  * may have to wait for another event; the native half knows how to have a round soon without that.
  * Bun and Deno have no turn, and no end, between such rounds: a timer gives them one.
  */
 function askForRound() {
+  if (asked || completing) return;
   const { schedule } = open();
-  if (inLoop) {
-    schedule();
-  } else if (!asked) {
-    if (keptAlive) setImmediate(haveRound);
-    else if (++unkept % UNKEPT_IN_A_ROW !== 0) schedule();
-    else setTimeout(haveRound, 0).unref();
-    asked = true; // Near the limit of the stack it may not come to this.
-  }
+  if (inLoop) schedule();
+  else if (keptAlive) setImmediate(haveRound);
+  else if (++unkept % UNKEPT_IN_A_ROW !== 0) schedule();
+  else setTimeout(haveRound, 0).unref();
+  asked = true; // Near the limit of the stack it may not come to this.
 }
 
 function haveRound() {
@@ -207,6 +218,7 @@ function hold() {
 
 /** A handle waits again: so does the process, until the next round, for what is due or staged. */
 function holdDue() {
+  if (reactor === null) return;
   dueRefed = true;
   wake();
 }
@@ -225,11 +237,12 @@ function syncAlive(count = alive) {
 }
 
 /**
- * Hot: entered by the native half, once per wake-up and round. An exception leaves it as it is; it
- * is then entered again with -1 and goes on behind the callback that threw.
+ * Hot: entered by the native half, once per wake-up and round, and after either once more for the
+ * completions of what was done there. An exception leaves it as it is; it is then entered again with
+ * -1 and goes on behind the callback that threw.
  *
- * @param {number} events how many are in the ring; 0 a round; -1 go on
- * @returns {boolean} whether there is to be a round in the next turn
+ * @param {number} events how many are in the ring; or ROUND, COMPLETIONS, or -1: go on
+ * @returns {number} NOTHING, ROUND_NEXT_TURN or COMPLETIONS_NOW
  */
 function dispatch(events) {
   dispatching = true;
@@ -237,12 +250,17 @@ function dispatch(events) {
   if (events > 0) {
     ringNext = native.RING;
     ringEnd = native.RING + 2 * events;
-  } else if (events === 0) {
-    asked = false;
+    stepped = inPoll = true;
+  } else if (events === ROUND || events === COMPLETIONS) {
+    completing = false;
     flushStage();
+    completed = done.head !== null;
     running.append(done);
     dueRefed = false;
-    startRound = true;
+    if (events === ROUND) {
+      asked = inPoll = false;
+      startRound = true;
+    }
   }
 
   while (running.head !== null) run(running.shift());
@@ -251,6 +269,7 @@ function dispatch(events) {
     startRound = false;
     proceeding = listedHead;
     listedHead = listedTail = null;
+    stepped = proceeding !== null;
   }
   while (proceeding !== null) {
     const handle = proceeding;
@@ -271,11 +290,20 @@ function dispatch(events) {
   flushStage();
   turn = (turn + 1) | 0;
   dispatching = false;
-  if (done.head === null) dueRefed = false; // Nothing is staged either.
+  const isDue = done.head !== null;
+  completing = inLoop && isDue && stepped && !completed;
+  stepped = false;
+  if (inPoll) completed = false; // What comes next is another turn.
+  if (completing) return COMPLETIONS_NOW;
+  if (!isDue) dueRefed = false; // Nothing is staged either.
   syncAlive();
-  if (done.head === null && listedHead === null) return false;
-  if (!inLoop) askForRound();
-  return inLoop;
+  if (!isDue && listedHead === null) return NOTHING;
+  if (!inLoop) {
+    askForRound();
+    return NOTHING;
+  }
+  asked = true;
+  return ROUND_NEXT_TURN;
 }
 
 /** @param {import('./request.js').Request} request */
@@ -288,7 +316,7 @@ function run(request) {
     return;
   }
   const { buffer, length } = request;
-  if (request.releases) pool.putBack(request.data);
+  if (request.releases !== null) pool.putBack(request.releases);
   release(request);
   if (callback === null) return;
   if (kind < END || kind === PIPE) asyncContext.callback3(context, callback, error, buffer, length);

@@ -47,6 +47,13 @@ impl Layout {
 const ROUND: i32 = 0;
 /// And this: go on where a callback threw.
 const RESUME: i32 = -1;
+/// And this: only what the dispatch before has completed.
+const COMPLETIONS: i32 = -2;
+
+/// What `dispatch` says: there is to be a round in the next turn.
+const ROUND_NEXT_TURN: i32 = 1;
+/// Or: it is to be called for the completions, as soon as nextTicks and microtasks have run.
+const COMPLETIONS_NOW: i32 = 2;
 
 /// Who wakes the environment.
 enum Driver {
@@ -226,7 +233,8 @@ impl Environment {
         self.in_scope(|_| self.dispatch(ROUND));
     }
 
-    /// Calls `dispatch`, again after each exception, until it says that it is through. An exception
+    /// Calls `dispatch`, again after each exception and for completions, until it says that it is
+    /// through. An exception
     /// is reported as an uncaught one where it happens, with nothing of ours on the stack.
     fn dispatch(&self, mut events: i32) {
         self.dispatching.set(true);
@@ -248,11 +256,16 @@ impl Environment {
                 )
             };
             if status == sys::Status::napi_ok {
-                let mut more = false;
+                let mut wish = 0;
                 // SAFETY: `result` was set by a call that succeeded.
-                unsafe { sys::napi_get_value_bool(self.env, result, &mut more) };
-                if more {
-                    self.schedule();
+                unsafe { sys::napi_get_value_int32(self.env, result, &mut wish) };
+                match wish {
+                    COMPLETIONS_NOW => {
+                        events = COMPLETIONS;
+                        continue;
+                    }
+                    ROUND_NEXT_TURN => self.schedule(),
+                    _ => {}
                 }
                 break;
             }
