@@ -144,3 +144,31 @@ test('ref and unref near the limit of the stack either do it or change nothing',
     });`);
   assert.deepStrictEqual(result, { status: 0, signal: null, stderr: '', stdout: 'over\n' });
 });
+
+test('what is due keeps the process alive as soon as its handle does', async () => {
+  const result = await run(`
+    const server = oxwire.createServer();
+    server.listen(0, '127.0.0.1', () => {
+      const client = oxwire.connect(server.address().port, () => {
+        const other = oxwire.connect(server.address().port);
+        other.unref();
+        other.destroy();
+        other.read(oxwire.pool, () => console.log('read'));
+        other.ref();
+        client.unref();
+        client.write('x', () => console.log('written'));
+        client.close(() => console.log('closed'));
+        client.ref();
+        server.unref();
+        server.close(() => console.log('server closed'));
+        server.ref();
+      });
+    });`);
+  assert.strictEqual(result.stderr, '');
+  assert.deepStrictEqual(result.stdout.trim().split('\n').sort(), [
+    'closed',
+    'read',
+    'server closed',
+    'written',
+  ]);
+});

@@ -52,7 +52,7 @@ const NO_LENGTHS = [
   2 ** 31,
   2 ** 32 + 1,
 ];
-const NO_NUMBERS = ['4', 'utf8', true, 4n, Symbol('s'), {}, [4], new Number(4)];
+const NO_NUMBERS = ['4', 'text', true, 4n, Symbol('s'), {}, [4], new Number(4)];
 
 /**
  * Each wrong call on a connection, and what it throws.

@@ -314,3 +314,23 @@ test('what watches async resources hears of the end of each', () => {
   assert.strictEqual(String(stderr), '');
   assert.strictEqual(String(stdout).trim(), 'true true');
 });
+
+test('a hook that marks every resource hides no store', () => {
+  const script = `
+    const { AsyncLocalStorage, createHook } = require('async_hooks');
+    createHook({ init(id, type, trigger, resource) { resource[Symbol('trace' + id)] = id; } }).enable();
+    const storage = new AsyncLocalStorage();
+    const oxwire = require(${JSON.stringify(path.join(__dirname, '../..'))});
+    const server = oxwire.createServer();
+    server.listen(0, '127.0.0.1', () => storage.run('store', () => {
+      const client = oxwire.connect(server.address().port);
+      client.on('connect', () => {
+        client.write('x', () => console.log(storage.getStore()));
+        client.close();
+        server.close();
+      });
+    }));`;
+  const { stdout, stderr } = spawnSync(process.execPath, ['-e', script], { timeout: 10_000 });
+  assert.strictEqual(String(stderr), '');
+  assert.strictEqual(String(stdout).trim(), 'store');
+});

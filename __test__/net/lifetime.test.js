@@ -398,3 +398,62 @@ test('options are read once', () =>
     await assert.rejects(piping, { code: 'ABORT_ERR' });
     assert.deepStrictEqual([reads.signal, reads.splice, reads.port, reads.host], [2, 1, 1, 1]);
   }));
+
+test('a signal that cannot be forgotten keeps nothing from its end', () =>
+  leavesNothing(async (t) => {
+    const { server, client, peer } = await pair(t);
+    const signal = /** @type {any} */ ({
+      aborted: false,
+      addEventListener() {},
+      removeEventListener() {
+        throw new Error('not to be forgotten');
+      },
+    });
+    const calls = new Calls();
+    const other = oxwire.connect({ port: server.address().port, signal });
+    const idle = oxwire.createServer().listen({ port: 0, signal });
+    calls.on(other, ['connect', 'close']);
+    calls.on(idle, ['listening']);
+    client.pipe(client, { signal }, calls.of('pipe'));
+    other.on('connect', () => other.destroy());
+    idle.on('listening', () => idle.close(calls.of('idle')));
+    peer.end();
+    await calls.once();
+  }));
+
+test('a listener that stops the event of an abort stops no abort, as in node:net', async (t) => {
+  const controller = new AbortController();
+  const { signal } = controller;
+  signal.addEventListener('abort', (event) => event.stopImmediatePropagation());
+  const { server } = await pair(t);
+  const client = oxwire.connect({ port: server.address().port, signal });
+  const idle = oxwire.createServer().listen({ port: 0, signal });
+  await Promise.all([once(client, 'connect'), once(idle, 'listening')]);
+  client.on('error', () => {});
+  controller.abort();
+  await Promise.all([closed(client), closed(idle)]);
+});
+
+test('what a signal does while it is listened to is seen before a pipe begins', () =>
+  leavesNothing(async (t) => {
+    for (const method of ['destroy', 'pipe']) {
+      const { client, peer } = await pair(t);
+      const calls = new Calls();
+      const signal = /** @type {any} */ ({
+        aborted: false,
+        addEventListener() {
+          if (method === 'destroy') client.destroy();
+          else client.pipe(client, calls.of('inner'));
+        },
+        removeEventListener() {},
+      });
+      client.pipe(peer, { signal }, calls.of('pipe'));
+      setImmediate(() => client.destroy());
+      await calls.once();
+      assert.ok(
+        calls.log.some((entry) => /^pipe ERR_/.test(entry)),
+        String(calls.log),
+      );
+      assert.strictEqual(client.closed, true);
+    }
+  }));

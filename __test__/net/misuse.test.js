@@ -8,7 +8,7 @@ const oxwire = require('../..');
 const { run } = require('../support/program');
 const { pair, pairWithNode, readAll, turns } = require('../support/sockets');
 const { CONNECTION_STATES, SERVER_STATES } = require('../support/states');
-const { Calls, codeOf, leavesNothing } = require('../support/watch');
+const { Calls, codeOf, leavesNothing, until } = require('../support/watch');
 
 /** @typedef {import('../..').Connection} Connection */
 
@@ -145,7 +145,7 @@ const TOLD = {
     readNothing: 'the reason',
     write: 'the reason',
     writeNothing: 'the reason',
-    end: CLOSED,
+    end: 'the reason',
     close: OK,
   },
   'once it is closed': {
@@ -168,7 +168,7 @@ const TOLD = {
     readNothing: 'ECONNRESET',
     write: 'ECONNRESET',
     writeNothing: 'ECONNRESET',
-    end: CLOSED,
+    end: 'ECONNRESET',
     close: OK,
   },
   'once it was refused': {
@@ -180,11 +180,11 @@ const TOLD = {
     close: OK,
   },
   'where nobody connects it': {
-    read: waits(UNCONNECTED),
-    readNothing: waits(UNCONNECTED),
-    write: waits(UNCONNECTED),
-    writeNothing: waits(UNCONNECTED),
-    end: waits(UNCONNECTED),
+    read: CLOSED,
+    readNothing: CLOSED,
+    write: CLOSED,
+    writeNothing: CLOSED,
+    end: CLOSED,
     close: OK,
   },
 };
@@ -283,7 +283,7 @@ test('a Connection that nobody connects closes, whatever was called before', asy
       await turns();
       const { log } = calls;
       connection.destroy();
-      assert.deepStrictEqual(log, [`${name} ${UNCONNECTED}`, 'close callback', 'close']);
+      assert.deepStrictEqual(log, [`${name} ${CLOSED}`, 'close callback', 'close']);
     }
   }
 });
@@ -438,4 +438,80 @@ test('setters on Object.prototype see nothing of what the native half makes', as
     'forward,backward',
     'bytes,ended,error',
   ]);
+});
+
+test('a server forgets a connection that was closed behind a Proxy', () =>
+  leavesNothing(async (t) => {
+    for (const method of ['destroy', 'close', 'resetAndDestroy']) {
+      const { server, peer } = await pair(t);
+      new Proxy(peer, {})[method]();
+      await until(() => server.connections.length === 0);
+      assert.deepStrictEqual(server.connections, []);
+    }
+  }));
+
+test('what a program makes of the list of connections costs no descriptor', async () => {
+  for (const list of ['Object.freeze([])', 'null', 'new Set()']) {
+    const result = await run(`
+      process.on('uncaughtException', (error) => console.log(error.name));
+      const server = oxwire.createServer();
+      server.connections = ${list};
+      server.listen(0, '127.0.0.1', () => {
+        const client = oxwire.connect(server.address().port);
+        client.read(Buffer.alloc(1), () => {});
+        client.on('close', () => { console.log('closed'); server.close(); });
+      });`);
+    assert.deepStrictEqual(result, {
+      status: 0,
+      signal: null,
+      stderr: '',
+      stdout: 'TypeError\nclosed\n',
+    });
+  }
+});
+
+test('an error that refuses a result ends a pipe all the same', () =>
+  leavesNothing(async (t) => {
+    const refusing = () =>
+      Object.defineProperty(new Error('mine'), 'result', {
+        get() {},
+        set() {
+          throw new Error('no result');
+        },
+      });
+    const { client, peer } = await pair(t);
+    const calls = new Calls();
+    calls.on(client, ['close']);
+    client.pipe(client, calls.of('pipe'));
+    await turns();
+    client.destroy(refusing());
+    peer.destroy();
+    const lookup = (
+      /** @type {any} */ _host,
+      /** @type {any} */ _options,
+      /** @type {any} */ callback,
+    ) => setImmediate(() => callback(refusing()));
+    const lost = oxwire.connect({ host: 'a.name', port: 1, lookup });
+    calls.most('error');
+    lost.on('error', calls.of('event'));
+    lost.on('close', calls.of('closed'));
+    lost.pipe(lost, calls.of('other pipe'));
+    await calls.once();
+  }));
+
+test('a connection that nobody connects refuses everything, and keeps nothing alive', async () => {
+  const result = await run(`
+    const connection = new oxwire.Connection();
+    const say = (name) => (error) => console.log(name, error && error.code);
+    connection.on('error', say('error'));
+    connection.on('close', () => console.log('closed'));
+    connection.read(Buffer.alloc(1), say('read'));
+    console.log(connection.write('x', say('write')));
+    connection.end(say('end'));
+    connection.end('y', say('end with data'));
+    connection.close(say('close'));`);
+  assert.strictEqual(result.stderr, '');
+  const lines = ['false', 'read CLOSED', 'write CLOSED', 'end CLOSED', 'end with data CLOSED'];
+  const expected = [...lines, 'close null', 'closed'].join('\n').replaceAll('CLOSED', CLOSED);
+  assert.strictEqual(result.stdout.trim(), expected);
 });

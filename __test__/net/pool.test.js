@@ -113,7 +113,7 @@ test('a buffer whose write waits is kept until its bytes have left', async (t) =
   const filled = await fill(client);
   const before = pool.lent;
   let told = false;
-  client.write(buffer, undefined, { release: true }, () => (told = true));
+  client.write(buffer, buffer.length, { release: true }, () => (told = true));
   await turns();
   assert.deepStrictEqual([told, pool.lent], [false, before]);
   await readAll(peer, filled);
@@ -217,4 +217,65 @@ test('a buffer that was detached and is written with release is counted back', a
   });
   assert.strictEqual(told.code, 'ERR_INVALID_STATE');
   assert.strictEqual(pool.lent, before);
+});
+
+test('a buffer is given back when all its writes on the connection have left', async (t) => {
+  const { client, peer } = await pair(t);
+  const other = await pair(t);
+  peer.write('x');
+  const { buffer } = await readPooled(client);
+  assert.ok(buffer);
+  buffer.fill('a');
+  const filled = await fill(client);
+  const before = pool.lent;
+  client.write(buffer, buffer.length);
+  client.write(buffer, 0, { release: true });
+  other.peer.write(Buffer.alloc(1000, 'b'));
+  const stranger = await readPooled(other.client);
+  assert.notStrictEqual(stranger.buffer, buffer);
+  pool.release(/** @type {Buffer} */ (stranger.buffer));
+  await readAll(peer, filled);
+  assert.ok((await readAll(peer, buffer.length)).equals(Buffer.alloc(buffer.length, 'a')));
+  await until(() => pool.lent === before - 1);
+  assert.strictEqual(pool.lent, before - 1);
+});
+
+test('what only looks like a lent buffer is refused', async (t) => {
+  const { client, peer } = await pair(t);
+  peer.write('x');
+  const { buffer } = await readPooled(client);
+  assert.ok(buffer);
+  const before = pool.lent;
+  for (const fake of [new Proxy(buffer, {}), Object.create(buffer), { ...buffer }]) {
+    assert.throws(() => pool.release(fake), { code: 'ERR_INVALID_ARG_VALUE' });
+  }
+  assert.strictEqual(pool.lent, before);
+  pool.release(buffer);
+});
+
+test('a buffer that is detached after it was given back is not handed out', async (t) => {
+  const { client, peer } = await pair(t);
+  peer.write('x');
+  const { buffer } = await readPooled(client);
+  assert.ok(buffer);
+  pool.release(buffer);
+  structuredClone(buffer.buffer, { transfer: [/** @type {ArrayBuffer} */ (buffer.buffer)] });
+  peer.write('y');
+  const { error, buffer: next, count } = await readPooled(client);
+  assert.strictEqual(error, null);
+  assert.strictEqual(next?.toString('utf8', 0, count), 'y');
+  pool.release(next);
+});
+
+test('a write with release says how much: all of a pooled buffer is never meant', async (t) => {
+  const { client, peer } = await pair(t);
+  peer.write('x');
+  const { buffer } = await readPooled(client);
+  assert.ok(buffer);
+  for (const length of [undefined, null, 'utf8']) {
+    assert.throws(() => client.write(buffer, /** @type {any} */ (length), { release: true }), {
+      code: 'ERR_INVALID_ARG_TYPE',
+    });
+  }
+  pool.release(buffer);
 });

@@ -18,6 +18,7 @@ const {
   turns,
   write,
 } = require('../support/sockets');
+const { Calls, leavesNothing } = require('../support/watch');
 
 test('a write gives its own buffer back, and its length', async (t) => {
   const { client, peer } = await pair(t);
@@ -651,3 +652,66 @@ test('a write whose buffer is gone is taken off what waits', async (t) => {
   await Promise.all([failed, once(client, 'drain')]);
   assert.deepStrictEqual([client.writableLength, client.bytesWritten], [0, filled]);
 });
+
+test('a write says false where nothing is accepted any more', () =>
+  leavesNothing(async (t) => {
+    const { client, peer } = await pair(t, { allowHalfOpen: true });
+    const other = await pair(t);
+    for (const connection of [client, peer, other.client]) connection.on('error', () => {});
+    client.end();
+    peer.destroy();
+    other.client.pipe(other.client, () => {});
+    const gone = new ArrayBuffer(1);
+    const view = new Uint8Array(gone);
+    structuredClone(gone, { transfer: [gone] });
+    for (const connection of [client, peer, other.client, new oxwire.Connection()]) {
+      connection.on('error', () => {});
+      const { length } = [
+        connection.write('x'),
+        connection.write(Buffer.alloc(10_000)),
+        connection.write(''),
+        connection.write(view),
+        connection.writev([Buffer.alloc(1)]),
+        connection.writev([Buffer.alloc(10_000)]),
+      ].filter((mayGoOn) => mayGoOn);
+      assert.strictEqual(length, 0);
+    }
+  }));
+
+test('the last bytes of an end may be some of a buffer, or in an encoding', () =>
+  leavesNothing(async (t) => {
+    const ends = /** @type {[any, any, string][]} */ ([
+      [Buffer.from('hello'), 4, 'hell'],
+      [Buffer.from('hello'), 'utf8', 'hello'],
+      [Buffer.from('hello'), undefined, 'hello'],
+      ['68656c6c', 'hex', 'hell'],
+    ]);
+    for (const [data, how, expected] of ends) {
+      const { client, peer } = await pair(t);
+      const ended = new Promise((resolve) => client.end(data, how, resolve));
+      assert.strictEqual(String(await readAll(peer)), expected);
+      assert.strictEqual(await ended, null);
+    }
+    const { client } = await pair(t);
+    assert.throws(() => client.end(Buffer.alloc(4), 5), { code: 'ERR_OUT_OF_RANGE' });
+    assert.ok(!client.finished && client.writable, 'it is not ended');
+  }));
+
+test('an end whose bytes are refused is told so', () =>
+  leavesNothing(async (t) => {
+    const { client, peer } = await pair(t, { allowHalfOpen: true });
+    const calls = new Calls();
+    client.end('a', calls.of('first'));
+    client.end('b', calls.of('second'));
+    client.end(calls.of('third'));
+    await calls.once();
+    assert.deepStrictEqual(calls.log.slice().sort(), [
+      'first',
+      'second ERR_STREAM_WRITE_AFTER_END',
+      'third',
+    ]);
+    await new Promise((resolve) =>
+      client.end('c', (/** @type {any} */ error) => resolve(error)),
+    ).then((error) => assert.strictEqual(error.code, 'ERR_STREAM_WRITE_AFTER_END'));
+    assert.strictEqual(String(await readAll(peer)), 'a');
+  }));

@@ -27,18 +27,18 @@ const root = new Proxy(
 );
 
 const make = () => new AsyncResource('OXWIRE');
-const symbolsOf = () => Object.getOwnPropertySymbols(make());
 
 /**
- * What Node calls the property in which a resource keeps a store: the one that is there while another
- * store is current. It is undefined where stores are kept elsewhere (AsyncContextFrame).
+ * What Node calls the property in which a resource keeps a store. It is undefined where stores are
+ * kept elsewhere (AsyncContextFrame).
  */
 const STORE = (() => {
-  const before = symbolsOf();
   const probe = new AsyncLocalStorage();
-  const during = probe.run(true, symbolsOf);
+  const store = {};
+  const resource = /** @type {any} */ (probe.run(store, make));
   probe.disable();
-  return during.find((symbol) => !before.includes(symbol))?.description;
+  const symbols = Object.getOwnPropertySymbols(resource);
+  return symbols.find((symbol) => resource[symbol] === store)?.description;
 })();
 
 /** @param {object} resource */

@@ -23,6 +23,10 @@ const { Queue, acquireStep } = require('./request.js');
  */
 function teardown(connection, error, readError = error) {
   if (connection._phase >= states.CLOSING) return;
+  if (error === null && connection._failure !== null) {
+    error = connection._failure;
+    readError = connection._readFailure;
+  }
   connection._pipe?.stop(error ?? errors.socketClosed(), connection._self);
   const wasConnecting = connection._phase === states.CONNECTING;
   connection._connecting?.stop();
@@ -117,7 +121,7 @@ function connectFailed(connection, error) {
 function closed(connection, error) {
   connection.closed = true;
   connection._phase = states.CLOSED;
-  connection._server?._removeConnection(connection);
+  connection._server?._removeConnection(connection._self);
   connection._server = null;
   const last = new Queue();
   last.append(connection._closes);
@@ -159,7 +163,8 @@ function step(connection, number, error) {
  */
 function giveError(connection, queue, error) {
   for (let request = queue.head; request !== null; request = request.next) {
-    request.error ??= error;
+    if (request.error !== null) continue;
+    request.error = error;
     if (request.callback !== null) connection._failureHeard = true;
   }
 }

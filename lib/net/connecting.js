@@ -36,8 +36,6 @@ class Connecting {
   }
 
   start() {
-    // It is given up before anybody hears of it.
-    if (this._settings.signal?.aborted) return;
     this._connection._hold();
     lookup(this._settings.host, this._settings, (error, addresses) => {
       if (this._connection._phase !== states.CONNECTING) return;

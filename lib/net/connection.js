@@ -17,6 +17,7 @@ const { isGone } = require('./bytes.js');
 const writing = require('./writing.js');
 const { pipe } = require('./pipe.js');
 const { Abortion, closeOf } = require('./lifetime.js');
+const { ensureStack } = require('./stack.js');
 const { CLOSE, END, Queue, acquire } = require('./request.js');
 
 const { HANGUP, PIPE_ENDED, READABLE, WRITABLE } = reactor;
@@ -209,19 +210,19 @@ class Connection extends Handle {
     const releases = given !== undefined && given !== null && validate.release(given, data);
     if (typeof data === 'string') {
       const bytes = Buffer.from(data, validate.encoding(length));
-      writing.write(this, bytes, bytes.length, data, bytes.length, done);
-      return !this._needsDrain;
+      return writing.write(this, bytes, bytes.length, data, bytes.length, done);
     }
     const size = validate.buffer('data', data, DATA);
+    let mayGoOn;
     if (size === 0 && isGone(data)) {
-      writing.writeGone(this, data, 0, done);
+      mayGoOn = writing.writeGone(this, data, 0, done);
     } else {
-      if (length === undefined || length === null) length = size;
-      else validate.length('length', length, size);
-      writing.write(this, data, length, data, length, done);
+      if (typeof length === 'number' || releases) validate.length('length', length, size);
+      else length = validate.noLength(length, size);
+      mayGoOn = writing.write(this, data, length, data, length, done);
     }
     if (releases) writing.releaseOnceSent(this, data);
-    return !this._needsDrain;
+    return mayGoOn;
   }
 
   /**
@@ -240,9 +241,8 @@ class Connection extends Handle {
     }
     const done = validate.optionalCallback(callback);
     const own = validate.slices(buffers, lengths);
-    if (own.gone) writing.writeGone(this, buffers, lengths ?? own.lengths, done);
-    else writing.writev(this, own, buffers, lengths ?? own.lengths, done);
-    return !this._needsDrain;
+    if (own.gone) return writing.writeGone(this, buffers, lengths ?? own.lengths, done);
+    return writing.writev(this, own, buffers, lengths ?? own.lengths, done);
   }
 
   /**
@@ -257,8 +257,12 @@ class Connection extends Handle {
     if (typeof data === 'function') [data, callback] = [undefined, data];
     else if (typeof encoding === 'function') [encoding, callback] = [undefined, encoding];
     if (data !== undefined && data !== null) {
-      validate.optionalCallback(callback); // Before anything is written.
-      this.write(data, typeof data === 'string' ? encoding : undefined);
+      const done = validate.optionalCallback(callback); // Before anything is written.
+      if (done !== null && writing.whyRefused(this) !== null) {
+        this.write(data, encoding, (/** @type {Error | null} */ error) => done(error));
+        return this;
+      }
+      this.write(data, encoding);
     }
     const request = this._makeRequest(END, callback);
     if (this._pipe !== null) {
@@ -267,9 +271,11 @@ class Connection extends Handle {
       reactor.complete(request);
       return this;
     }
-    if (this._phase > states.OPEN || this._closesOnceDrained || this.finished) {
+    const isOver = this._failure !== null || !this._lives() || this._closesOnceDrained;
+    if (isOver || this.finished) {
       if (request === null) return this;
-      request.error = this.finished ? null : errors.socketClosed();
+      request.error = this.finished ? null : (this._failure ?? errors.socketClosed());
+      if (request.error === this._failure) this._failureHeard = true;
       reactor.complete(request);
       return this;
     }
@@ -288,6 +294,7 @@ class Connection extends Handle {
    * @param {(() => void) | null} [callback]
    */
   close(callback) {
+    ensureStack();
     const request = this._makeRequest(CLOSE, callback);
     if (request !== null) {
       if (this._phase === states.CLOSED) reactor.complete(request);
@@ -310,6 +317,7 @@ class Connection extends Handle {
    * @returns {this}
    */
   destroy(error = null) {
+    ensureStack();
     writing.flushOwn(this);
     closing.teardown(this, error || null);
     return this;
@@ -460,7 +468,8 @@ class Connection extends Handle {
     this._keepAlive = settings.keepAlive;
     this._asyncContext = asyncContext.capture();
     this._connecting = new Connecting(this, settings);
-    this._connecting.start();
+    // It may be given up before anything is tried.
+    if (!this._abortion?.isEarly) this._connecting.start();
     if (settings.timeout > 0) idle.set(this, settings.timeout);
     this._abortion?.begin();
   }
@@ -475,6 +484,11 @@ class Connection extends Handle {
     this._phase = states.OPEN;
     this.readable = this.writable = true;
     reactor.register(id, this);
+  }
+
+  /** Whether it stands, or may still. One that was made by hand and not by connect() does not. */
+  _lives() {
+    return this._phase === states.OPEN || this.connecting;
   }
 
   /** @param {number} readiness */

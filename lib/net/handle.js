@@ -28,7 +28,7 @@ class Handle extends EventEmitter {
    * @returns {this}
    */
   ref() {
-    if (!this._refed && this._nativeId >= 0) reactor.holdDue();
+    if (!this._refed) reactor.holdDue();
     if (!this._refed && this._pending > 0) reactor.hold();
     this._refed = true;
     return this;

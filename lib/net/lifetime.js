@@ -2,6 +2,7 @@
 
 // How long a socket or server lives, where something other than its methods says so.
 
+const { addAbortListener } = require('events');
 const errors = require('../errors.js');
 
 /** What a signal does when it is aborted, until it is forgotten. */
@@ -22,7 +23,7 @@ class Abortion {
       else this._early = error;
     };
     if (signal.aborted) this._onabort();
-    else signal.addEventListener('abort', this._onabort, { once: true });
+    else addAbortListener(signal, this._onabort);
   }
 
   /**
@@ -42,8 +43,17 @@ class Abortion {
     if (this._early !== null) this._abort(this._early);
   }
 
+  /** Whether it was aborted before it began. */
+  get isEarly() {
+    return this._early !== null;
+  }
+
   forget() {
-    this._signal.removeEventListener('abort', this._onabort);
+    try {
+      this._signal.removeEventListener('abort', this._onabort);
+    } catch {
+      // What stands for a signal may throw. That must not keep anything from its end.
+    }
   }
 }
 

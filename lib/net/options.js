@@ -57,7 +57,7 @@ function connectArguments(given) {
 /** @param {any} options */
 function connectSettings(options) {
   const { host, lookup, family, hints, localAddress, localPort, signal, timeout } = options;
-  refuseOthers(options, ['path']);
+  refuseOthers(options, ['path', 'fd']);
   if (host) validate.string('host', host);
   if (isGiven(lookup)) validate.callback(lookup, 'options.lookup');
   if (localAddress && isIP(localAddress) === 0) throw errors.invalidAddress(localAddress);

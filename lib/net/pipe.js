@@ -27,17 +27,18 @@ class Pipe {
   /**
    * @param {Connection} source
    * @param {Connection} target
-   * @param {Settings} settings
+   * @param {boolean} splice
    * @param {Callback} callback
    */
-  constructor(source, target, { splice, signal }, callback) {
-    this._abortion = Abortion.on(signal, (error) => this.stop(error));
+  constructor(source, target, splice, callback) {
     this._source = source;
     this._target = target;
     this._splice = splice;
     this._callback = callback;
     this._context = asyncContext.capture();
     this._running = false;
+    /** @type {Abortion | null} */
+    this._abortion = null;
     for (const connection of this._both()) {
       connection._pipe = this;
       connection.readable = connection.writable = false;
@@ -46,8 +47,10 @@ class Pipe {
     source._hold();
   }
 
-  begin() {
-    this._abortion?.begin();
+  /** @param {Abortion | null} abortion */
+  begin(abortion) {
+    this._abortion = abortion;
+    abortion?.begin();
     if (this._source._pipe === this) this.advance();
   }
 
@@ -134,8 +137,10 @@ class Pipe {
     const request = acquire(PIPE, this._source, this._callback, this._context);
     request.error = error;
     request.buffer = result;
-    // For who awaits it. A program's own error may be frozen, or no object.
-    if (Object.isExtensible(error)) Reflect.set(/** @type {Error} */ (error), 'result', result);
+    // For who awaits it. A program's own error may refuse it, or be no object.
+    try {
+      /** @type {any} */ (error).result = result;
+    } catch {}
     reactor.complete(request);
   }
 
@@ -204,15 +209,20 @@ function whyNot(connection) {
  * @param {Callback} callback
  */
 function pipe(source, target, settings, callback) {
+  /** @type {Pipe} */
+  let begun;
+  const abortion = Abortion.on(settings.signal, (error) => begun.stop(error));
   const reason = whyNot(source) ?? whyNot(target);
   if (reason !== null) {
+    abortion?.forget();
     const request = acquire(PIPE, source, callback, asyncContext.capture());
     request.error = reason;
     request.buffer = undefined;
     reactor.complete(request);
     return;
   }
-  new Pipe(source, target, settings, callback).begin();
+  begun = new Pipe(source, target, settings.splice, callback);
+  begun.begin(abortion);
 }
 
 module.exports = { Pipe, pipe };

@@ -3,6 +3,7 @@
 // Buffers for connections that have nothing to read at the moment: a read of `pool` gets one only
 // when there are bytes, and the program gives it back. So a thousand idle connections need none.
 
+const { isUint8Array } = require('util/types');
 const errors = require('../errors.js');
 const { sizeOf } = require('./bytes.js');
 
@@ -55,12 +56,15 @@ class Pool {
 
   /** Whether the program has it. @param {any} buffer */
   isLent(buffer) {
-    return buffer?.[lent] === true;
+    return isUint8Array(buffer) && /** @type {PooledBuffer} */ (buffer)[lent] === true;
   }
 
   /** Hot: a buffer for a read. @returns {PooledBuffer} */
   take() {
-    const buffer = this._free.pop() ?? /** @type {PooledBuffer} */ (Buffer.allocUnsafeSlow(SIZE));
+    let buffer = this._free.pop();
+    // A program may have detached one that it had given back.
+    while (buffer !== undefined && sizeOf(buffer) !== SIZE) buffer = this._free.pop();
+    buffer ??= /** @type {PooledBuffer} */ (Buffer.allocUnsafeSlow(SIZE));
     buffer[lent] = true;
     this._lentCount++;
     return buffer;

@@ -42,12 +42,12 @@ function read(connection, buffer, size, callback) {
   } else if (connection._pipe !== null) {
     request.error = errors.inPipe();
     reactor.complete(request);
-  } else if (connection._phase > states.OPEN) {
+  } else if (!connection._lives()) {
     const failure = connection._readFailure;
     if (failure !== null) connection._failureHeard = true;
     request.error = failure ?? errors.socketClosed();
     // Behind those that are to be told of the close.
-    if (connection._phase === states.CLOSED) reactor.complete(request);
+    if (connection._phase !== states.CLOSING) reactor.complete(request);
     else connection._reads.push(request);
   } else {
     if (connection._closesOnceDrained) {

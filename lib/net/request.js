@@ -48,8 +48,8 @@ class Request {
     this.index = 0;
     this.start = 0;
     this.left = 0;
-    /** Whether `data` goes back to the pool. */
-    this.releases = false;
+    /** What goes back to the pool. @type {Uint8Array | null} */
+    this.releases = null;
     /** For STEP which step, else the place in the order of calls. */
     this.order = 0;
     /** @type {Request | null} */
@@ -148,7 +148,7 @@ function release(request) {
   request.socket = request.callback = request.context = null;
   request.error = request.buffer = request.data = request.lengths = null;
   request.length = request.index = request.start = request.left = request.order = 0;
-  request.releases = false;
+  request.releases = null;
   if (freeCount === MAX_FREE) return;
   freeCount++;
   request.next = free;

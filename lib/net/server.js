@@ -12,6 +12,7 @@ const options = require('./options.js');
 const validate = require('./validate.js');
 const { Abortion, closeOf } = require('./lifetime.js');
 const { lookup } = require('./lookup.js');
+const { ensureStack } = require('./stack.js');
 const { CLOSE, Queue, acquire, acquireStep } = require('./request.js');
 
 /** How many are accepted in one turn. */
@@ -103,6 +104,7 @@ class Server extends Handle {
    */
   close(callback) {
     const done = validate.optionalCallback(callback);
+    ensureStack();
     const request = done === null ? null : acquire(CLOSE, this, done, asyncContext.capture());
     const running = this._opening !== null || this._address !== null;
     if (request !== null) {
@@ -206,15 +208,30 @@ class Server extends Handle {
       }
       // Before the listener runs: it may throw, and others wait.
       reactor.list(this);
+      const connection = this._admit(id);
+      if (connection === null) this._refuse(id);
+      else asyncContext.emit(this._asyncContext, this, 'connection', connection);
+    }
+  }
+
+  /**
+   * A connection for a socket, or null where there are as many as there may be.
+   *
+   * @param {number} id
+   * @returns {Connection | null}
+   */
+  _admit(id) {
+    try {
       // As in node:net null and undefined are no limit.
-      if (this.connections.length >= (this.maxConnections ?? Infinity)) {
-        this._refuse(id);
-        continue;
-      }
+      if (this.connections.length >= (this.maxConnections ?? Infinity)) return null;
       const connection = new Connection(this);
       connection._index = this.connections.push(connection) - 1;
       connection._accepted(id);
-      asyncContext.emit(this._asyncContext, this, 'connection', connection);
+      return connection;
+    } catch (error) {
+      // What the program has made of these properties may not do.
+      reactor.open().close(id);
+      throw error;
     }
   }
 

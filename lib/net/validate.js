@@ -64,6 +64,19 @@ function length(name, value, size) {
 }
 
 /**
+ * How much of `size` bytes where no length was given: all. As in node:net an encoding may be, which
+ * says nothing of bytes.
+ *
+ * @param {unknown} value
+ * @param {number} size
+ */
+function noLength(value, size) {
+  const isEncoding = typeof value === 'string' && Buffer.isEncoding(value);
+  if (value !== undefined && value !== null && !isEncoding) length('length', value, size);
+  return size;
+}
+
+/**
  * Buffers, and how much of each; both as arrays that nobody else can change.
  *
  * @param {unknown} buffers
@@ -232,6 +245,7 @@ module.exports = {
   family,
   hints,
   length,
+  noLength,
   number,
   optionalCallback,
   options,

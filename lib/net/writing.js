@@ -31,20 +31,25 @@ const HIGH_WATER_MARK = 64 * 1024;
  * @param {unknown} given what the callback gets back
  * @param {number | number[]} told and what length it is told
  * @param {Function | null} callback
+ * @returns {boolean} whether one may write on
  */
 function write(connection, data, count, given, told, callback) {
   if (connection._idle !== null) idle.refresh(connection);
   if (count > 0 && isClear(connection)) {
     const isStaged = count <= SMALL && !goesAtOnce(connection);
+    if (isStaged && stage.accepts(connection, count)) {
+      addToStage(connection, data, count, given, told, callback);
+      return true;
+    }
     // What is staged leaves before what goes at once, and where there is no room for more.
-    if (isStaged ? !stage.accepts(connection, count) : stage.belongsTo(connection)) flush();
+    if (isStaged || stage.belongsTo(connection)) flush();
     if (isClear(connection)) {
       if (isStaged) addToStage(connection, data, count, given, told, callback);
       else send(connection, data, count, given, told, callback);
-      return;
+      return !connection._needsDrain;
     }
   }
-  writeLater(connection, makeRequest(connection, data, count, given, told, callback));
+  return writeLater(connection, makeRequest(connection, data, count, given, told, callback));
 }
 
 /**
@@ -55,20 +60,21 @@ function write(connection, data, count, given, told, callback) {
  * @param {unknown} given
  * @param {number[]} told
  * @param {Function | null} callback
+ * @returns {boolean} as write
  */
 function writev(connection, parts, given, told, callback) {
   const { buffers, lengths, total } = parts;
   if (total <= SMALL) {
-    write(connection, stage.join(buffers, lengths, total), total, given, told, callback);
-    return;
+    return write(connection, stage.join(buffers, lengths, total), total, given, told, callback);
   }
   if (connection._idle !== null) idle.refresh(connection);
   flushOwn(connection);
   const request = makeRequest(connection, buffers, total, given, told, callback);
   request.lengths = lengths;
   const clear = isClear(connection);
-  writeLater(connection, request);
+  const mayGoOn = writeLater(connection, request);
   if (clear) drain(connection);
+  return mayGoOn && !connection._needsDrain;
 }
 
 /**
@@ -78,6 +84,7 @@ function writev(connection, parts, given, told, callback) {
  * @param {unknown} given
  * @param {number | number[]} told
  * @param {Function | null} callback
+ * @returns {boolean} as write
  */
 function writeGone(connection, given, told, callback) {
   const request = makeRequest(connection, null, 0, given, told, callback);
@@ -85,7 +92,7 @@ function writeGone(connection, given, told, callback) {
   if (callback === null && whyRefused(connection) === null) {
     closing.step(connection, states.UNHEARD_ERROR, request.error);
   }
-  writeLater(connection, request);
+  return writeLater(connection, request);
 }
 
 /**
@@ -143,12 +150,15 @@ function makeRequest(connection, data, left, given, told, callback) {
  *
  * @param {Connection} connection
  * @param {Request} request
+ * @returns {boolean} whether one may write on
  */
 function writeLater(connection, request) {
   const refusal = whyRefused(connection);
   if (refusal !== null) {
     refuse(connection, request, refusal);
-  } else if (request.left > 0 || !isClear(connection)) {
+    return false;
+  }
+  if (request.left > 0 || !isClear(connection)) {
     wait(connection, request);
   } else if (stage.belongsTo(connection)) {
     request.start = stage.length();
@@ -156,6 +166,7 @@ function writeLater(connection, request) {
   } else {
     reactor.complete(request);
   }
+  return !connection._needsDrain;
 }
 
 /**
@@ -182,6 +193,7 @@ function whyRefused(connection) {
   if (connection._phase > states.OPEN || connection._closesOnceDrained) {
     return errors.streamDestroyed('write');
   }
+  if (!connection._lives()) return errors.socketClosed();
   return connection._ending ? errors.writeAfterEnd() : null;
 }
 
@@ -324,9 +336,13 @@ function afterSend(connection, request, sent) {
     reactor.complete(request);
     return true;
   }
-  // Half a message must not look like all of it.
-  if (sent === native.BUFFER_GONE) connection._resets = true;
-  closing.fail(connection, errors.transfer(sent, 'write'));
+  if (sent === native.BUFFER_GONE) {
+    // Half a message must not look like all of it.
+    connection._resets = true;
+    closing.teardown(connection, errors.bufferGone());
+  } else {
+    closing.fail(connection, errors.transfer(sent, 'write'));
+  }
   return false;
 }
 
@@ -427,6 +443,7 @@ function drainSmall(connection) {
  */
 function shutdownIfDrained(connection) {
   if (!connection._ending || connection._shut || connection._phase !== states.OPEN) return;
+  if (connection._failure !== null) return;
   flushOwn(connection);
   // It may have failed by that.
   if (connection._shut || connection._phase !== states.OPEN) return;
@@ -445,8 +462,9 @@ function shutdownIfDrained(connection) {
  */
 function releaseOnceSent(connection, data) {
   pool.giveUp(data);
+  // If any write waits, this one is the last of them, and earlier ones may be of the same buffer.
   const last = connection._writes.tail;
-  if (last !== null && last.data === data && last.left > 0) last.releases = true;
+  if (last !== null && last.buffer === data) last.releases = data;
   else pool.putBack(data);
 }
 
@@ -468,6 +486,7 @@ module.exports = {
   releaseOnceSent,
   shutdownIfDrained,
   stagedLength,
+  whyRefused,
   write,
   writeGone,
   writev,
