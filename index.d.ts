@@ -11,9 +11,13 @@ export interface AddressInfo {
   port: number;
 }
 
-/** An error in the shape of Node's own: `ECONNREFUSED`, `ERR_OUT_OF_RANGE`, … */
+/**
+ * An error in the shape of Node's own: `ECONNREFUSED`, `ERR_OUT_OF_RANGE`, … One of the program's
+ * own, that `destroy` or a `lookup` was given, comes as it is.
+ */
 export interface SocketError extends Error {
-  code: string;
+  /** There but for errors of the program's own. */
+  code?: string;
   /** A system error's number, negative. */
   errno?: number;
   /** Which system call failed. */
@@ -21,8 +25,16 @@ export interface SocketError extends Error {
   /** What `connect` and `listen` failed on. */
   address?: string;
   port?: number;
+  /** Where `connect` came from, if that was said. */
+  localAddress?: string;
+  localPort?: number;
   /** What a lookup failed on. */
   hostname?: string;
+  /**
+   * Why each address of a name was not reached: then it is an `AggregateError`, and the other
+   * properties are those of the first.
+   */
+  errors?: Error[];
 }
 
 /** What a connection is given at its birth. */
@@ -73,6 +85,8 @@ export type LookupFunction = (
 
 /** Options of one connection. */
 export interface ConnectionOptions extends SocketOptions {
+  /** A number or digits; where `connect` has it as an argument too, that one counts. */
+  port?: number | string | undefined;
   /** An address, or a name whose addresses are tried in turn. @default '127.0.0.1' */
   host?: string | null | undefined;
   /** Which addresses of a name to take: 4, 6, or 0 for both. @default 0 */
@@ -85,9 +99,12 @@ export interface ConnectionOptions extends SocketOptions {
   localAddress?: string | undefined;
   /** The port to connect from. */
   localPort?: number | undefined;
-  /** Destroys the connection when it is aborted, with an `AbortError`. */
+  /** Destroys the connection whenever it is aborted, with an `AbortError`; also a pipe with it. */
   signal?: AbortSignal | undefined;
-  /** As `setTimeout`, from the beginning of the attempt to connect. In milliseconds. */
+  /**
+   * As `setTimeout`, from the beginning of the attempt to connect. In milliseconds. It only emits an
+   * event: whoever wants an attempt given up destroys the connection.
+   */
   timeout?: number | undefined;
 }
 
@@ -170,9 +187,10 @@ export type ReadCallback<B extends Uint8Array = Uint8Array> = (
 
 /** Called when a read of the pool is done: without a buffer at the end, and on an error. */
 export type PoolReadCallback = (
-  error: SocketError | null,
-  buffer: Buffer | null,
-  bytesRead: number,
+  ...result:
+    | [error: null, buffer: Buffer, bytesRead: number]
+    | [error: null, buffer: null, bytesRead: 0]
+    | [error: SocketError, buffer: null, bytesRead: 0]
 ) => void;
 
 /** Options of one write. */
@@ -181,7 +199,10 @@ export interface WriteOptions {
   release?: boolean | undefined;
 }
 
-/** Called when the kernel has all of a write, with what was given and how many bytes that were. */
+/**
+ * Called when the kernel has all of a write, with what was given and how many bytes that were. With
+ * an error these are what was to be written, and say nothing of how much has left.
+ */
 export type WriteCallback<D = Uint8Array> = (
   error: SocketError | null,
   data: D,
@@ -194,6 +215,12 @@ export type WritevCallback<B extends Uint8Array = Uint8Array> = (
   buffers: B[],
   lengths: number[],
 ) => void;
+
+/** Called when our side is ended, or why it could not be, or `data` not be written. */
+export type EndCallback = (error: SocketError | null) => void;
+
+/** A listener of an event; `this` is who emits it. */
+export type Listener<Emitter, Values extends unknown[]> = (this: Emitter, ...args: Values) => void;
 
 /** Events of streams, which a {@link Connection} is not: it is read with `read`. */
 export type NoEvent = 'data' | 'readable' | 'ready' | 'lookup';
@@ -246,7 +273,10 @@ export interface ServerEvents {
  * lent from the call to its callback; callbacks never run within the call.
  */
 export class Connection extends EventEmitter {
-  /** `connect` and servers make connections. One that is made by hand is never connected. */
+  /**
+   * `connect` and servers make connections. One that is made by hand is never connected, and refuses
+   * all operations with `ERR_SOCKET_CLOSED`.
+   */
   constructor(server?: Server | null);
 
   /** Whether all is over; `close` is emitted then. */
@@ -303,31 +333,45 @@ export class Connection extends EventEmitter {
    * @throws TypeError `ERR_INVALID_ARG_TYPE`
    */
   read(buffer: Pool, callback: PoolReadCallback): void;
+  /** Reads into what may be either. */
+  read<B extends Uint8Array>(
+    buffer: B | Pool,
+    callback: (error: SocketError | null, buffer: B | Buffer | null, bytesRead: number) => void,
+  ): void;
 
   /**
    * Writes all of `data`, or its first `length` bytes. Says whether one may write on: `false` where
-   * much waits, until the event `drain`. It is accepted all the same.
+   * much waits, until the event `drain`, and the write is accepted all the same; and where nothing
+   * is accepted any more, as after `end` or in a pipe, which the callback is told. An encoding is
+   * taken as well, as in node:net, and changes nothing in bytes.
    *
-   * @throws TypeError `ERR_INVALID_ARG_TYPE`
+   * @throws TypeError `ERR_INVALID_ARG_TYPE`, `ERR_UNKNOWN_ENCODING`
    * @throws RangeError `ERR_OUT_OF_RANGE` for a length past the end of the buffer
    */
   write<B extends Uint8Array>(data: B, callback?: WriteCallback<B> | null): boolean;
   write<B extends Uint8Array>(
     data: B,
-    length: number | null | undefined,
+    length: number | BufferEncoding | null | undefined,
     callback?: WriteCallback<B> | null,
   ): boolean;
   /**
    * Writes bytes of a buffer of the pool, which is released as soon as they have left it, also
-   * where the write fails; the program must not use it any more.
+   * where the write fails; the program must not use it any more. How many bytes must be said: a
+   * buffer of the pool is larger than what was read.
    *
    * @throws TypeError `ERR_INVALID_ARG_TYPE`, `ERR_INVALID_ARG_VALUE` for a buffer that is not lent
    * @throws RangeError `ERR_OUT_OF_RANGE`
    */
   write<B extends Uint8Array>(
     data: B,
-    length: number | null | undefined,
+    length: number,
     options: WriteOptions | null | undefined,
+    callback?: WriteCallback<B> | null,
+  ): boolean;
+  write<B extends Uint8Array>(
+    data: B,
+    length: number | BufferEncoding | null | undefined,
+    options: { release?: false | undefined } | null | undefined,
     callback?: WriteCallback<B> | null,
   ): boolean;
   /**
@@ -342,10 +386,16 @@ export class Connection extends EventEmitter {
     callback?: WriteCallback<string> | null,
   ): boolean;
   /** Writes what may be either. */
-  write(data: Uint8Array | string, callback?: WriteCallback<Uint8Array | string> | null): boolean;
+  write<D extends Uint8Array | string>(data: D, callback?: WriteCallback<D> | null): boolean;
+  write<D extends Uint8Array | string>(
+    data: D,
+    encoding: BufferEncoding | null | undefined,
+    callback?: WriteCallback<D> | null,
+  ): boolean;
 
   /**
-   * Writes any number of buffers, one behind the other, or the first `lengths[i]` bytes of each.
+   * Writes any number of buffers, one behind the other, or the first `lengths[i]` bytes of each. Says
+   * what `write` says.
    *
    * @throws TypeError `ERR_INVALID_ARG_TYPE`, `ERR_INVALID_ARG_VALUE` where there is not one length
    *   for each buffer
@@ -357,34 +407,56 @@ export class Connection extends EventEmitter {
     lengths: number[] | null | undefined,
     callback?: WritevCallback<B> | null,
   ): boolean;
+  /** The callback gets the arrays that were given. */
+  writev<B extends Uint8Array>(
+    buffers: readonly B[],
+    callback?:
+      | ((error: SocketError | null, buffers: readonly B[], lengths: readonly number[]) => void)
+      | null,
+  ): boolean;
+  writev<B extends Uint8Array>(
+    buffers: readonly B[],
+    lengths: readonly number[] | null | undefined,
+    callback?:
+      | ((error: SocketError | null, buffers: readonly B[], lengths: readonly number[]) => void)
+      | null,
+  ): boolean;
 
   /**
    * Ends our side, as soon as all that was written has left. Reading goes on.
    *
    * @throws TypeError `ERR_INVALID_ARG_TYPE`
    */
-  end(callback?: ((error: SocketError | null) => void) | null): this;
+  end(callback?: EndCallback | null): this;
   /**
-   * Writes `data` before.
+   * Writes `data` before. Where that is refused, the callback is told why.
    *
    * @throws TypeError `ERR_INVALID_ARG_TYPE`, `ERR_UNKNOWN_ENCODING`
    */
-  end(data: Uint8Array | string, callback?: ((error: SocketError | null) => void) | null): this;
+  end(data: Uint8Array | string | null | undefined, callback?: EndCallback | null): this;
   end(
-    data: string,
+    data: Uint8Array | string | null | undefined,
     encoding: BufferEncoding | null | undefined,
-    callback?: ((error: SocketError | null) => void) | null,
+    callback?: EndCallback | null,
   ): this;
+  /**
+   * Writes the first `length` bytes of `data` before.
+   *
+   * @throws TypeError `ERR_INVALID_ARG_TYPE`
+   * @throws RangeError `ERR_OUT_OF_RANGE`
+   */
+  end(data: Uint8Array, length: number | null | undefined, callback?: EndCallback | null): this;
 
   /**
    * Closes the connection. What the kernel has taken still arrives; what is pending fails. Before
-   * `connect` it waits until the writes that were queued were handed to the kernel.
+   * `connect` it waits until the writes that were queued were handed to the kernel. The callback
+   * runs before those of pending reads, whose buffers are lent until then.
    *
    * @throws TypeError `ERR_INVALID_ARG_TYPE`
    */
   close(callback?: (() => void) | null): void;
 
-  /** Closes the connection at once; pending operations are told `error`. */
+  /** Closes the connection at once; pending operations are told `error`, as it is. */
   destroy(error?: Error | null): this;
 
   /**
@@ -404,7 +476,7 @@ export class Connection extends EventEmitter {
    * @throws TypeError `ERR_INVALID_ARG_TYPE`
    * @throws RangeError `ERR_OUT_OF_RANGE`
    */
-  setTimeout(time: number, callback?: (() => void) | null): this;
+  setTimeout(time: number, callback?: ((this: this) => void) | null): this;
 
   /** Whether small segments are sent at once (`TCP_NODELAY`). @default true */
   setNoDelay(noDelay?: boolean): this;
@@ -430,14 +502,25 @@ export class Connection extends EventEmitter {
    * on. A reset is passed on as one. Piped to itself a connection echoes.
    *
    * It begins when both are connected and what was written to them has left. From the call on they
-   * refuse reads, writes and `end` (`ERR_INVALID_STATE`); a read that is pending is refused here.
+   * refuse reads, writes and `end`: their callbacks get `ERR_INVALID_STATE`, and `write` says
+   * `false`. A connection with a read pending is refused here.
    * `close` or `destroy` of either gives the pipe up.
    *
    * @throws TypeError `ERR_INVALID_ARG_TYPE`
    */
-  pipe(target: Connection, options?: PipeOptions | null): Promise<PipeResult>;
+  pipe(target: Connection, options?: PipeOptions | null, callback?: null): Promise<PipeResult>;
   pipe(target: Connection, callback: PipeCallback): void;
   pipe(target: Connection, options: PipeOptions | null | undefined, callback: PipeCallback): void;
+  /** Where there may be a callback, there may be a promise. */
+  pipe(
+    target: Connection,
+    callback: PipeCallback | null | undefined,
+  ): Promise<PipeResult> | undefined;
+  pipe(
+    target: Connection,
+    options: PipeOptions | null | undefined,
+    callback: PipeCallback | null | undefined,
+  ): Promise<PipeResult> | undefined;
 
   /** Pending operations keep the process alive; the default. */
   ref(): this;
@@ -446,19 +529,59 @@ export class Connection extends EventEmitter {
 
   on<E extends keyof ConnectionEvents>(
     event: E,
-    listener: (...args: ConnectionEvents[E]) => void,
+    listener: Listener<this, ConnectionEvents[E]>,
   ): this;
   on<E extends string | symbol>(
     event: E extends keyof ConnectionEvents | NoEvent ? never : E,
-    listener: (...args: any[]) => void,
+    listener: Listener<this, any[]>,
   ): this;
   once<E extends keyof ConnectionEvents>(
     event: E,
-    listener: (...args: ConnectionEvents[E]) => void,
+    listener: Listener<this, ConnectionEvents[E]>,
   ): this;
   once<E extends string | symbol>(
     event: E extends keyof ConnectionEvents | NoEvent ? never : E,
-    listener: (...args: any[]) => void,
+    listener: Listener<this, any[]>,
+  ): this;
+  addListener<E extends keyof ConnectionEvents>(
+    event: E,
+    listener: Listener<this, ConnectionEvents[E]>,
+  ): this;
+  addListener<E extends string | symbol>(
+    event: E extends keyof ConnectionEvents | NoEvent ? never : E,
+    listener: Listener<this, any[]>,
+  ): this;
+  prependListener<E extends keyof ConnectionEvents>(
+    event: E,
+    listener: Listener<this, ConnectionEvents[E]>,
+  ): this;
+  prependListener<E extends string | symbol>(
+    event: E extends keyof ConnectionEvents | NoEvent ? never : E,
+    listener: Listener<this, any[]>,
+  ): this;
+  prependOnceListener<E extends keyof ConnectionEvents>(
+    event: E,
+    listener: Listener<this, ConnectionEvents[E]>,
+  ): this;
+  prependOnceListener<E extends string | symbol>(
+    event: E extends keyof ConnectionEvents | NoEvent ? never : E,
+    listener: Listener<this, any[]>,
+  ): this;
+  off<E extends keyof ConnectionEvents>(
+    event: E,
+    listener: Listener<this, ConnectionEvents[E]>,
+  ): this;
+  off<E extends string | symbol>(
+    event: E extends keyof ConnectionEvents | NoEvent ? never : E,
+    listener: Listener<this, any[]>,
+  ): this;
+  removeListener<E extends keyof ConnectionEvents>(
+    event: E,
+    listener: Listener<this, ConnectionEvents[E]>,
+  ): this;
+  removeListener<E extends string | symbol>(
+    event: E extends keyof ConnectionEvents | NoEvent ? never : E,
+    listener: Listener<this, any[]>,
   ): this;
 }
 
@@ -498,6 +621,11 @@ export class Server extends EventEmitter {
   ): this;
   listen(
     port: number | string | null | undefined,
+    backlog: number,
+    onlistening?: ((this: Server) => void) | null,
+  ): this;
+  listen(
+    port: number | string | null | undefined,
     address: string | null | undefined,
     onlistening?: ((this: Server) => void) | null,
   ): this;
@@ -510,8 +638,9 @@ export class Server extends EventEmitter {
   listen(options: ListenOptions, onlistening?: ((this: Server) => void) | null): this;
 
   /**
-   * Listens no more. Connections stay as they are, and are not waited for. The callback gets
-   * `ERR_SERVER_NOT_RUNNING` where the server did not listen.
+   * Listens no more. Connections stay as they are, and are not waited for. The callbacks of all
+   * calls until it is closed get `null`; where the server did not listen, or does not any more, it is
+   * `ERR_SERVER_NOT_RUNNING`. Unlike in node:net they have no `this`.
    *
    * @throws TypeError `ERR_INVALID_ARG_TYPE`
    */
@@ -525,15 +654,52 @@ export class Server extends EventEmitter {
   /** Listening does not keep the process alive. */
   unref(): this;
 
-  on<E extends keyof ServerEvents>(event: E, listener: (...args: ServerEvents[E]) => void): this;
+  on<E extends keyof ServerEvents>(event: E, listener: Listener<this, ServerEvents[E]>): this;
   on<E extends string | symbol>(
     event: E extends keyof ServerEvents ? never : E,
-    listener: (...args: any[]) => void,
+    listener: Listener<this, any[]>,
   ): this;
-  once<E extends keyof ServerEvents>(event: E, listener: (...args: ServerEvents[E]) => void): this;
+  once<E extends keyof ServerEvents>(event: E, listener: Listener<this, ServerEvents[E]>): this;
   once<E extends string | symbol>(
     event: E extends keyof ServerEvents ? never : E,
-    listener: (...args: any[]) => void,
+    listener: Listener<this, any[]>,
+  ): this;
+  addListener<E extends keyof ServerEvents>(
+    event: E,
+    listener: Listener<this, ServerEvents[E]>,
+  ): this;
+  addListener<E extends string | symbol>(
+    event: E extends keyof ServerEvents ? never : E,
+    listener: Listener<this, any[]>,
+  ): this;
+  prependListener<E extends keyof ServerEvents>(
+    event: E,
+    listener: Listener<this, ServerEvents[E]>,
+  ): this;
+  prependListener<E extends string | symbol>(
+    event: E extends keyof ServerEvents ? never : E,
+    listener: Listener<this, any[]>,
+  ): this;
+  prependOnceListener<E extends keyof ServerEvents>(
+    event: E,
+    listener: Listener<this, ServerEvents[E]>,
+  ): this;
+  prependOnceListener<E extends string | symbol>(
+    event: E extends keyof ServerEvents ? never : E,
+    listener: Listener<this, any[]>,
+  ): this;
+  off<E extends keyof ServerEvents>(event: E, listener: Listener<this, ServerEvents[E]>): this;
+  off<E extends string | symbol>(
+    event: E extends keyof ServerEvents ? never : E,
+    listener: Listener<this, any[]>,
+  ): this;
+  removeListener<E extends keyof ServerEvents>(
+    event: E,
+    listener: Listener<this, ServerEvents[E]>,
+  ): this;
+  removeListener<E extends string | symbol>(
+    event: E extends keyof ServerEvents ? never : E,
+    listener: Listener<this, any[]>,
   ): this;
 }
 
@@ -542,10 +708,12 @@ export class Server extends EventEmitter {
  *
  * @throws TypeError `ERR_INVALID_ARG_TYPE`
  */
-export function createServer(onconnection?: (connection: Connection) => void): Server;
+export function createServer(
+  onconnection?: Listener<Server, [connection: Connection]> | null,
+): Server;
 export function createServer(
   options: ServerOptions | null | undefined,
-  onconnection?: ((connection: Connection) => void) | null,
+  onconnection?: Listener<Server, [connection: Connection]> | null,
 ): Server;
 
 /**
@@ -562,18 +730,13 @@ export function connect(
 ): Connection;
 export function connect(
   port: number | string,
-  host: string | null | undefined,
+  host: string | ConnectionOptions | null | undefined,
   onconnect?: ((this: Connection) => void) | null,
 ): Connection;
 export function connect(
   port: number | string,
   host: string | null | undefined,
   options: ConnectionOptions | null | undefined,
-  onconnect?: ((this: Connection) => void) | null,
-): Connection;
-export function connect(
-  port: number | string,
-  options: ConnectionOptions,
   onconnect?: ((this: Connection) => void) | null,
 ): Connection;
 export function connect(
@@ -593,7 +756,8 @@ export interface Pool {
   /**
    * Takes a buffer back.
    *
-   * @throws TypeError `ERR_INVALID_ARG_VALUE` for one that is not lent, or not any more
+   * @throws TypeError `ERR_INVALID_ARG_VALUE` for one that is not lent, or not any more: one that a
+   *   write with `{ release: true }` has already, too
    */
   release(buffer: Uint8Array): void;
 }

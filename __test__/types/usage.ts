@@ -13,8 +13,13 @@ import type {
   ConnectionOptions,
   Counters,
   DropReason,
+  EndCallback,
   ListenOptions,
+  Listener,
   LookupFunction,
+  PipeCallback,
+  PipeResult,
+  PoolReadCallback,
   ReadCallback,
   ServerEvents,
   ServerOptions,
@@ -30,6 +35,11 @@ type Same<A, B> =
 
 function holds<_Statement extends true>(): void {}
 
+/** Takes a value of exactly this type, as `this`, of which `typeof` knows nothing before it is used. */
+function same<T>(): <V>(value: V & (Same<T, V> extends true ? unknown : never)) => void {
+  return () => {};
+}
+
 // @ts-expect-error `any` would hide everything
 holds<Same<any, Connection>>();
 
@@ -43,6 +53,13 @@ createServer((connection) => holds<Same<typeof connection, Connection>>());
 createServer({ allowHalfOpen: true, noDelay: false }, (connection) => connection.close());
 createServer(null);
 createServer(undefined, null);
+createServer(function (connection) {
+  same<Server>()(this);
+  holds<Same<typeof connection, Connection>>();
+});
+createServer({}, function () {
+  same<Server>()(this);
+});
 
 const serverOptions: ServerOptions = { keepAlive: true, keepAliveInitialDelay: 60_000 };
 const socketOptions: SocketOptions = serverOptions;
@@ -62,6 +79,10 @@ server.listen(null, null, null);
 server.listen(0, 'localhost', () => {});
 server.listen(0, 'localhost', 511);
 server.listen(0, undefined, null, () => {});
+server.listen(0, 511);
+server.listen(0, 511, function () {
+  same<Server>()(this);
+});
 server.listen({});
 server.listen({ port: null, host: null }, () => {});
 const { signal } = new AbortController();
@@ -88,6 +109,10 @@ holds<Same<ReturnType<Server[typeof Symbol.asyncDispose]>, Promise<void>>>();
 server.ref().unref().close();
 server.close((error) => holds<Same<typeof error, SocketError | null | undefined>>());
 server.close(null);
+server.close(function () {
+  // @ts-expect-error its callbacks have no `this`
+  void this.listening;
+});
 
 server
   .on('connection', (connection) => holds<Same<typeof connection, Connection>>())
@@ -116,8 +141,8 @@ createServer({ noDelay: 1 });
 createServer((_connection: string) => {});
 // @ts-expect-error a port that is no number and no digits
 server.listen(true);
-// @ts-expect-error the address comes behind the port
-server.listen('::1', 8080);
+// @ts-expect-error the backlog comes behind the address
+server.listen(0, 511, '::1');
 // @ts-expect-error the backlog is a number
 server.listen(0, '::1', '511');
 // @ts-expect-error there are TCP ports alone
@@ -147,6 +172,13 @@ connect(8080, () => {});
 connect(8080, 'localhost', () => {});
 connect(8080, 'localhost', { keepAlive: true }, () => {});
 connect(8080, { timeout: 1000 }, null);
+const maybeOptions = options as ConnectionOptions | undefined;
+connect(8080, maybeOptions);
+connect(8080, maybeOptions, () => {});
+connect(8080, 'localhost' as string | ConnectionOptions | null);
+connect(8080, function () {
+  same<Connection>()(this);
+});
 connect({ port: 8080 });
 connect({ port: '8080', host: null }, () => {});
 connect({ port: 8080, ...socketOptions })
@@ -164,6 +196,7 @@ const lookup: LookupFunction = (hostname, { family, hints, all }, callback) => {
   callback(new Error('no such name'), []);
 };
 const everything: ConnectionOptions = {
+  port: '8080',
   host: 'localhost',
   family: 'IPv4',
   hints: dns.ADDRCONFIG,
@@ -193,6 +226,10 @@ connect(8080, 'localhost', { nodelay: true });
 connect({ host: 'localhost' });
 // @ts-expect-error there are TCP ports alone
 connect({ path: '/tmp/socket' });
+// @ts-expect-error
+connect({ port: 8080, fd: 3 });
+// @ts-expect-error a port is no flag
+connect(8080, { port: true });
 // @ts-expect-error a family that there is not
 connect({ port: 8080, family: 5 });
 // @ts-expect-error a listener is told nothing
@@ -274,6 +311,10 @@ connection
   .setTimeout(1000)
   .setTimeout(0, () => {})
   .setTimeout(1000, null);
+connection.setTimeout(1000, function () {
+  same<Connection>()(this);
+  this.destroy();
+});
 connection.setNoDelay().setNoDelay(false);
 connection.setKeepAlive().setKeepAlive(true).setKeepAlive(true, 1000);
 holds<Same<ReturnType<Connection['isPaused']>, boolean>>();
@@ -295,12 +336,21 @@ connection.read(buffer, (error, data, bytesRead) => {
   holds<Same<typeof bytesRead, number>>();
   if (error) void [error.code, error.errno, error.syscall, error.address, error.port];
 });
+holds<Same<SocketError['code'], string | undefined>>();
+holds<Same<SocketError['errors'], Error[] | undefined>>();
+// What a program gives to destroy() is what its callbacks get.
+const own: SocketError = new Error('enough');
+const several: SocketError = new AggregateError([own], 'none was reached');
+// @ts-expect-error an error of the program's own has none
+const code: string = own.code;
 connection.read(bytes, (_error, data) => holds<Same<typeof data, typeof bytes>>());
 connection.read(bytes, () => {});
 const onread: ReadCallback = (error, data, bytesRead) => {
   if (error === null && bytesRead > 0) connection.read(data, onread);
 };
 connection.read(buffer, onread);
+const buffered = buffer as Buffer | oxwire.Pool;
+connection.read(buffered, (_error, given) => holds<Same<typeof given, Buffer | null>>());
 
 // @ts-expect-error a read needs a callback
 connection.read(buffer);
@@ -334,6 +384,9 @@ connection.write('text');
 connection.write('text', 'latin1');
 const either = 'text' as string | Uint8Array;
 connection.write(either, (error) => holds<Same<typeof error, SocketError | null>>());
+connection.write(either, 'utf8');
+connection.write(either, 'utf8', (_error, data) => holds<Same<typeof data, typeof either>>());
+connection.write(buffer, 'latin1', (_error, data) => holds<Same<typeof data, typeof buffer>>());
 connection.write('text', undefined, () => {});
 connection.write('text', (_error, data) => holds<Same<typeof data, string>>());
 holds<Same<ReturnType<Connection['write' | 'writev']>, boolean>>();
@@ -346,8 +399,10 @@ connection.write(42);
 connection.write([1, 2, 3]);
 // @ts-expect-error an encoding that there is not
 connection.write('text', 'utf-9');
-// @ts-expect-error bytes have a length and no encoding
-connection.write(buffer, 'latin1');
+// @ts-expect-error nor for bytes, where it changes nothing
+connection.write(buffer, 'utf-9');
+// @ts-expect-error what may be a string has no length
+connection.write(either, 4);
 // @ts-expect-error a string has an encoding and no length
 connection.write('text', 4);
 // @ts-expect-error the callback of a string gets the string
@@ -363,6 +418,16 @@ connection.writev([bytes], (error, buffers, lengths) => {
 });
 const onwritev: WritevCallback = (error, buffers, lengths) => void [error, buffers, lengths];
 connection.writev([buffer], [16], onwritev);
+const frozen: readonly Buffer[] = [buffer];
+const frozenLengths: readonly number[] = [16];
+connection.writev(frozen);
+connection.writev(frozen, frozenLengths);
+connection.writev(frozen, (_error, buffers) => holds<Same<typeof buffers, readonly Buffer[]>>());
+connection.writev(frozen, frozenLengths, (_error, _buffers, lengths) =>
+  holds<Same<typeof lengths, readonly number[]>>(),
+);
+// @ts-expect-error whoever could not change them before can't in the callback
+connection.writev(frozen, (_error, buffers: Buffer[]) => void buffers);
 
 // @ts-expect-error buffers come in an array
 connection.writev(buffer);
@@ -386,6 +451,40 @@ connection
   .end('bye')
   .end('bye', 'latin1', () => {})
   .end(bytes);
+const onend: EndCallback = (error) => void error?.code;
+connection.end(either, 'utf8').end(either, 'utf8', onend).end(bytes, 'utf8');
+connection.end(undefined, onend).end(null, onend).end(undefined, null, onend);
+connection.end(bytes, 8).end(bytes, 8, onend).end(bytes, null, onend);
+// @ts-expect-error a string has an encoding and no length
+connection.end('bye', 3);
+// @ts-expect-error what may be a string too
+connection.end(either, 3);
+
+// Pipes.
+
+const piped = [
+  connection.pipe(connection),
+  connection.pipe(connection, {}),
+  connection.pipe(connection, null),
+];
+holds<Same<typeof piped, Promise<PipeResult>[]>>();
+const onpiped: PipeCallback = (error, result) => {
+  if (error) holds<Same<typeof result, PipeResult | undefined>>();
+  else holds<Same<typeof result, PipeResult>>();
+};
+connection.pipe(connection, onpiped);
+connection.pipe(connection, {}, onpiped);
+const maybePiped = onpiped as PipeCallback | null | undefined;
+const maybePromises = [
+  connection.pipe(connection, maybePiped),
+  connection.pipe(connection, {}, maybePiped),
+  connection.pipe(connection, undefined, maybePiped),
+];
+holds<Same<typeof maybePromises, (Promise<PipeResult> | undefined)[]>>();
+// @ts-expect-error with a callback that may be there, there may be no promise
+void connection.pipe(connection, maybePiped).finally(() => {});
+// @ts-expect-error connections of node:net can't be piped
+connection.pipe({} as Socket);
 // @ts-expect-error there is no data event: connections are no streams
 connection.on('data', (data: Buffer) => void data);
 // @ts-expect-error close has no error to tell
@@ -417,12 +516,34 @@ holds<Same<ServerEvents['connection'], [connection: Connection]>>();
 // The pool.
 
 connection.read(oxwire.pool, (error, given, bytesRead) => {
+  holds<Same<typeof error, SocketError | null>>();
   holds<Same<typeof given, Buffer | null>>();
-  if (given) oxwire.pool.release(given);
-  void [error, bytesRead];
+  holds<Same<typeof bytesRead, number>>();
+  if (error) {
+    holds<Same<typeof given, null>>();
+    holds<Same<typeof bytesRead, 0>>();
+  } else if (given === null) {
+    holds<Same<typeof bytesRead, 0>>();
+  } else {
+    holds<Same<typeof given, Buffer>>();
+    oxwire.pool.release(given);
+  }
 });
+const onpooled: PoolReadCallback = (_error, given, bytesRead) => {
+  if (given === null) connection.close();
+  else connection.write(given, bytesRead, { release: true });
+};
+connection.read(oxwire.pool, onpooled);
+// @ts-expect-error at the end there is no buffer, and no error either
+connection.read(oxwire.pool, (error, given) => error || given.length);
 connection.write(buffer, 5, { release: true }, () => {});
+connection.write(buffer, 5, { release: true as boolean });
+connection.write(buffer, null, {}, () => {});
+connection.write(buffer, undefined, undefined, () => {});
+// @ts-expect-error how much of it: never all 64 KB
 connection.write(buffer, null, { release: true });
+// @ts-expect-error options come third
+connection.write(buffer, { release: true });
 // @ts-expect-error a string has no buffer to release
 connection.write('text', 'utf8', { release: true });
 const sizes: number[] = [oxwire.pool.bufferSize, oxwire.pool.lent];
@@ -463,3 +584,67 @@ connection.once('end', (data: Buffer) => void data);
 server.on('connection', (connection: EventEmitter & { read: number }) => void connection);
 // @ts-expect-error what was dropped was never a connection
 server.once('drop', (connection: Connection) => void connection);
+
+// What holds of `on` holds of all that add or remove listeners.
+
+for (const method of ['on', 'once', 'off'] as const) connection[method]('connect', () => {});
+const onerror: Listener<Connection, [error: SocketError]> = function (error) {
+  this.destroy(error);
+};
+connection.on('error', onerror).off('error', onerror);
+connection
+  .addListener('error', (error) => holds<Same<typeof error, SocketError>>())
+  .prependListener('error', (error) => holds<Same<typeof error, SocketError>>())
+  .prependOnceListener('error', (error) => holds<Same<typeof error, SocketError>>())
+  .removeListener('error', onerror)
+  .addListener('an event of a subclass', (_request: string) => {})
+  .on('close', function () {
+    same<Connection>()(this);
+  })
+  .once('timeout', function () {
+    this.destroy();
+  })
+  .addListener(Symbol('mine'), function () {
+    this.destroy();
+  });
+server
+  .addListener('connection', (connection) => holds<Same<typeof connection, Connection>>())
+  .prependListener('drop', (reason) => holds<Same<typeof reason, DropReason>>())
+  .prependOnceListener('listening', () => {})
+  .off('close', () => {})
+  .removeListener('close', () => {})
+  .on('connection', function () {
+    same<Server>()(this);
+  })
+  .once('listening', function () {
+    this.address();
+  });
+class Client extends Connection {
+  greeting = 'hello';
+}
+new Client().on('connect', function () {
+  this.write(this.greeting);
+});
+
+// @ts-expect-error there is no data event
+connection.once('data', () => {});
+// @ts-expect-error
+connection.addListener('data', () => {});
+// @ts-expect-error
+connection.prependListener('readable', () => {});
+// @ts-expect-error
+connection.prependOnceListener('ready', () => {});
+// @ts-expect-error
+connection.off('data', () => {});
+// @ts-expect-error
+connection.removeListener('lookup', () => {});
+// @ts-expect-error the error is an object
+connection.addListener('error', (error: string) => void error);
+// @ts-expect-error a timeout brings nothing
+connection.prependListener('timeout', (time: number) => void time);
+// @ts-expect-error the event brings a connection
+server.addListener('connection', (connection: string) => void connection);
+// @ts-expect-error `this` is who emits the event
+connection.on('close', function (this: Server) {});
+
+void [code, several];
