@@ -196,10 +196,14 @@ function unknownEncoding(encoding) {
  * @param {unknown} port
  */
 function badPort(name, port) {
+  const missing = port === undefined || port === null ? 'A port is missing: ' : '';
+  // node:net takes other text for the path of a Unix domain socket.
+  const isPath = typeof port === 'string' && Number.isNaN(Number(port));
+  const kind = isPath ? ': there are TCP ports alone, and no paths' : '';
   return coded(
     RangeError,
     'ERR_SOCKET_BAD_PORT',
-    `${name} should be >= 0 and < 65536. Received ${received(port)}.`,
+    `${missing}${name} should be >= 0 and < 65536${kind}. Received ${received(port)}.`,
   );
 }
 
@@ -235,7 +239,8 @@ function emptyRead() {
 function notLent() {
   return invalidArgValue(
     'buffer',
-    'must be a buffer that a read of the pool brought, and that was not released since',
+    'must be a buffer that a read of the pool brought, and that was not released since; ' +
+      'a write with { release: true } has its buffer already',
   );
 }
 

@@ -14,7 +14,7 @@ const validate = require('./validate.js');
  */
 function createServer(given, onconnection) {
   if (typeof given === 'function') [given, onconnection] = [null, given];
-  const listener = validate.optionalCallback(onconnection);
+  const listener = validate.optionalCallback(onconnection, 'onconnection');
   const server = new Server(given);
   if (listener !== null) server.on('connection', listener);
   return server;

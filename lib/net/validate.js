@@ -37,11 +37,12 @@ function callback(value, name = 'callback') {
 /**
  * @template {Function} F
  * @param {F | null | undefined} value
+ * @param {string} [name]
  * @returns {F | null}
  */
-function optionalCallback(value) {
+function optionalCallback(value, name) {
   if (value === undefined || value === null) return null;
-  callback(value);
+  callback(value, name);
   return value;
 }
 
@@ -53,7 +54,11 @@ function optionalCallback(value) {
  * @param {number} size
  */
 function length(name, value, size) {
-  if (typeof value !== 'number') throw errors.invalidArgType(name, 'of type number', value);
+  if (typeof value !== 'number') {
+    const isOptions = name === 'length' && typeof value === 'object';
+    const expected = isOptions ? 'of type number; options come third' : 'of type number';
+    throw errors.invalidArgType(name, expected, value);
+  }
   if (!(Number.isInteger(value) && value >= 0 && value <= size)) {
     throw errors.outOfRange(
       name,
@@ -191,7 +196,7 @@ function family(value) {
   if (value === undefined || value === null || value === 0) return 0;
   if (value === 4 || value === 'IPv4') return 4;
   if (value === 6 || value === 'IPv6') return 6;
-  throw errors.invalidArgValue('options.family', 'must be one of: 0, 4, 6', value);
+  throw errors.invalidArgValue('options.family', "must be one of: 0, 4, 6, 'IPv4', 'IPv6'", value);
 }
 
 /**
