@@ -18,20 +18,47 @@ function programs() {
 }
 
 /**
+ * A project that has installed oxwire, with the types of Node.
+ *
+ * @param {import('node:test').TestContext} t
+ */
+function project(t) {
+  const folder = temporaryFolder(t);
+  fs.mkdirSync(path.join(folder, 'node_modules'));
+  const installed = { oxwire: ROOT, '@types': path.join(ROOT, 'node_modules/@types') };
+  for (const [name, target] of Object.entries(installed)) {
+    fs.symlinkSync(target, path.join(folder, 'node_modules', name), 'junction');
+  }
+  return folder;
+}
+
+/**
+ * Puts a program into a project.
+ *
+ * @param {string} folder
+ * @param {string} program
+ * @param {string} name
+ */
+function put(folder, program, name) {
+  const file = path.join(folder, `${name}${/^import /m.test(program) ? '.mjs' : '.js'}`);
+  fs.writeFileSync(file, program);
+  return file;
+}
+
+/** @param {string[]} arguments_ */
+function runNode(...arguments_) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, arguments_, { timeout: 60_000 });
+  return { status, stdout: String(stdout), stderr: String(stderr) };
+}
+
+/**
  * Runs a program in a project that has installed oxwire.
  *
  * @param {import('node:test').TestContext} t
  * @param {string} program
  */
 function runInProject(t, program) {
-  const folder = temporaryFolder(t);
-  fs.mkdirSync(path.join(folder, 'node_modules'));
-  fs.symlinkSync(ROOT, path.join(folder, 'node_modules/oxwire'), 'junction');
-  const isModule = /^import /m.test(program);
-  const file = path.join(folder, isModule ? 'program.mjs' : 'program.js');
-  fs.writeFileSync(file, program);
-  const { status, stdout, stderr } = spawnSync(process.execPath, [file], { timeout: 20_000 });
-  return { status, stdout: String(stdout), stderr: String(stderr) };
+  return runNode(put(project(t), program, 'program'));
 }
 
 test("the README's echo program prints what the README says", (t) => {
@@ -50,7 +77,28 @@ test("the README's other programs run", (t) => {
     assert.deepStrictEqual([status, stderr], [0, ''], program);
     said.push(stdout);
   }
-  assert.strictEqual(said.join(''), 'hello pool\n11 bytes there, 11 back\n');
+  const expected = ['hello pool', '11 bytes there, 11 back', 'the server has said goodbye'];
+  assert.deepStrictEqual(said.join('').trimEnd().split('\n'), expected);
+});
+
+test("the README's programs are right to a compiler that checks types strictly", (t) => {
+  const folder = project(t);
+  programs().forEach((program, i) => put(folder, program, `program-${i}`));
+  const compilerOptions = {
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    allowJs: true,
+    checkJs: true,
+    noEmit: true,
+    target: 'es2023',
+    module: 'node16',
+    types: ['node'],
+  };
+  const config = { compilerOptions, include: ['program-*'] };
+  fs.writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify(config));
+  const tsc = path.join(ROOT, 'node_modules/typescript/bin/tsc');
+  const { status, stdout } = runNode(tsc, '--project', folder);
+  assert.deepStrictEqual([status, stdout], [0, '']);
 });
 
 test('links within the repository lead somewhere', () => {
