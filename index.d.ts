@@ -345,7 +345,7 @@ export class Connection extends EventEmitter {
    * is accepted any more, as after `end` or in a pipe, which the callback is told. An encoding is
    * taken as well, as in node:net, and changes nothing in bytes.
    *
-   * @throws TypeError `ERR_INVALID_ARG_TYPE`, `ERR_UNKNOWN_ENCODING`
+   * @throws TypeError `ERR_INVALID_ARG_TYPE`, also for a string that is no encoding
    * @throws RangeError `ERR_OUT_OF_RANGE` for a length past the end of the buffer
    */
   write<B extends Uint8Array>(data: B, callback?: WriteCallback<B> | null): boolean;

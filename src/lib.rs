@@ -6,7 +6,7 @@
 //! | module | job |
 //! |---|---|
 //! | [`net`] | sockets, listeners, the reactor that owns them, what says which of them are ready |
-//! | [`runtime`] | the one tokio runtime of the process |
+//! | [`runtime`] | the threads of the process beside those of JavaScript |
 //! | `node` | the only module that speaks Node-API: converts, calls, reports a number |
 //!
 //! Everything but `node` is pure Rust and knows nothing of JavaScript. The JavaScript half lives in
