@@ -462,9 +462,8 @@ test('a read that is refused while a close waits for what was written changes no
 
 test('a process does not end before a close that waits, whatever was read meanwhile', () =>
   leavesNothing(async (t) => {
-    let count = 0;
     const server = net.createServer((socket) => {
-      socket.on('data', (chunk) => (count += chunk.length));
+      socket.on('error', () => {}).resume();
       socket.write('unasked');
     });
     server.listen(0, '127.0.0.1');
@@ -481,8 +480,6 @@ test('a process does not end before a close that waits, whatever was read meanwh
     // The reads are told when the peer's bytes come, which may be late.
     const lines = ['ERR_SOCKET_CLOSED', 'closed', 'read', 'written'];
     assert.deepStrictEqual(stdout.trim().split('\n').sort(), lines);
-    await until(() => count === 32 << 20);
-    assert.strictEqual(count, 32 << 20);
   }));
 
 test('an error of destroy is told as it is, whatever it looks like', () =>

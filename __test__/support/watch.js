@@ -99,6 +99,7 @@ async function until(holds) {
  * @param {(t: import('./sockets').Scope) => unknown} body
  */
 async function leavesNothing(body) {
+  await turns(); // What the test before has closed may be on its way.
   const before = openSockets();
   /** @type {(() => unknown)[]} */
   const ends = [];
@@ -107,8 +108,11 @@ async function leavesNothing(body) {
   } finally {
     for (let end = ends.pop(); end !== undefined; end = ends.pop()) await end();
   }
-  await until(() => openSockets() === before);
-  assert.strictEqual(openSockets(), before, 'so many sockets are open as before');
+  await until(() => openSockets() <= before);
+  assert.ok(
+    openSockets() <= before,
+    `${openSockets()} sockets are open, and ${before} were before`,
+  );
 }
 
 /** How many descriptors of sockets this process has; 0 where that is not known. */
