@@ -474,7 +474,7 @@ test('an error that refuses a result ends a pipe all the same', () =>
   leavesNothing(async (t) => {
     const refusing = () =>
       Object.defineProperty(new Error('mine'), 'result', {
-        get() {},
+        get: () => undefined,
         set() {
           throw new Error('no result');
         },
