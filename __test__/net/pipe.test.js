@@ -9,7 +9,6 @@ const { getEventListeners, once } = require('events');
 const { test } = require('node:test');
 const { Worker } = require('worker_threads');
 const oxwire = require('../..');
-const { inLoop } = require('../support/driver');
 const { ACTIONS, MOMENTS, giveUp } = require('../support/giving-up');
 const { begin, beginRunning, ends, pump, receive, send, until } = require('../support/pipes');
 const {

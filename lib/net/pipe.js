@@ -209,9 +209,9 @@ function whyNot(connection) {
  * @param {Callback} callback
  */
 function pipe(source, target, settings, callback) {
-  /** @type {Pipe} */
-  let begun;
-  const abortion = Abortion.on(settings.signal, (error) => begun.stop(error));
+  /** @type {Pipe | null} */
+  let begun = null;
+  const abortion = Abortion.on(settings.signal, (error) => begun?.stop(error));
   const reason = whyNot(source) ?? whyNot(target);
   if (reason !== null) {
     abortion?.forget();
