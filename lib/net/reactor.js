@@ -246,6 +246,7 @@ function syncAlive(count = alive) {
  */
 function dispatch(events) {
   dispatching = true;
+  asyncContext.setDispatching(true);
   words[ENTRIES]++;
   if (events > 0) {
     ringNext = native.RING;
@@ -290,6 +291,7 @@ function dispatch(events) {
   flushStage();
   turn = (turn + 1) | 0;
   dispatching = false;
+  asyncContext.setDispatching(false);
   const isDue = done.head !== null;
   completing = inLoop && isDue && stepped && !completed;
   stepped = false;

@@ -82,23 +82,27 @@ impl Argument {
         (status == sys::Status::napi_ok).then_some(length)
     }
 
-    /// Where the bytes of a view into an `ArrayBuffer` are now, and how many, or `None` for what is
-    /// no view. A detached view has none.
+    /// Where the bytes of a `Uint8Array` are now, and how many, or `None` for what is none. A detached
+    /// one has no bytes.
     fn memory(self) -> Option<(*mut u8, usize)> {
-        let mut is_view = false;
+        let mut kind = 0;
         let mut data = ptr::null_mut();
         let mut length = 0;
-        // SAFETY: as in `int`. `napi_get_buffer_info` ends the process for what is no view, so that
-        // is asked first.
-        unsafe {
-            sys::napi_is_buffer(self.env, self.value, &mut is_view);
-            if !is_view {
-                return None;
-            }
-            let status = sys::napi_get_buffer_info(self.env, self.value, &mut data, &mut length);
-            if status != sys::Status::napi_ok {
-                return None;
-            }
+        // SAFETY: as in `int`; what is not asked for is null.
+        let status = unsafe {
+            sys::napi_get_typedarray_info(
+                self.env,
+                self.value,
+                &mut kind,
+                &mut length,
+                &mut data,
+                ptr::null_mut(),
+                ptr::null_mut(),
+            )
+        };
+        // The length is one of elements, so these must be bytes.
+        if status != sys::Status::napi_ok || kind != sys::TypedarrayType::uint8_array {
+            return None;
         }
         if data.is_null() || length == 0 {
             return Some((ptr::NonNull::dangling().as_ptr(), 0));
