@@ -1,5 +1,7 @@
 'use strict';
 
-const { Connection, Server, connect, counters, createServer, pool } = require('./lib/net/index.js');
+const net = require('./lib/net/index.js');
 
-module.exports = { Connection, Server, connect, counters, createServer, pool };
+const { Connection, Server, connect, counters, createServer, pool, setBusyPoll } = net;
+
+module.exports = { Connection, Server, connect, counters, createServer, pool, setBusyPoll };

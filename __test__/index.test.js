@@ -6,7 +6,15 @@ const { spawnSync } = require('child_process');
 const { test } = require('node:test');
 const oxwire = require('..');
 
-const NAMES = ['Connection', 'Server', 'connect', 'counters', 'createServer', 'pool'];
+const NAMES = [
+  'Connection',
+  'Server',
+  'connect',
+  'counters',
+  'createServer',
+  'pool',
+  'setBusyPoll',
+];
 
 test('CommonJS has all names', () => {
   assert.deepStrictEqual(Object.keys(oxwire).sort(), NAMES);

@@ -52,6 +52,7 @@ function reasonOf(error) {
  * @property {(id: number) => number} shutdown
  * @property {(id: number, noDelay: boolean) => number} setNoDelay
  * @property {(id: number, keepAlive: number) => number} setKeepAlive
+ * @property {(microseconds: number) => void} setBusyPoll
  * @property {(first: number, second: number, splice: boolean) => number} pipe below 0 for the second:
  *   the first is piped to itself
  * @property {(id: number) => PipeState | undefined} pipeState by the first socket

@@ -9,6 +9,7 @@ const { once } = require('events');
 const { test } = require('node:test');
 const oxwire = require('../..');
 const { inLoop } = require('../support/driver');
+const { run } = require('../support/program');
 const { listen, pair, pairWithNode, read, readAll, turn, turns } = require('../support/sockets');
 
 /** @param {() => unknown} body */
@@ -298,4 +299,68 @@ test('a million echoes leave nothing on the heap but what their callbacks do', (
   const { bytesPerEcho } = JSON.parse(String(stdout));
   console.log(`# ${bytesPerEcho.toFixed(2)} bytes of heap per echo, both ends in one process`);
   assert.ok(bytesPerEcho < most, `${bytesPerEcho} bytes`);
+});
+
+test(
+  'to ask again instead of sleeping is for so many microseconds',
+  { skip: !inLoop },
+  async (t) => {
+    for (const wrong of ['20', null, undefined, {}]) {
+      assert.throws(() => oxwire.setBusyPoll(/** @type {any} */ (wrong)), {
+        code: 'ERR_INVALID_ARG_TYPE',
+      });
+    }
+    for (const wrong of [-1, 1001, NaN, Infinity]) {
+      assert.throws(() => oxwire.setBusyPoll(wrong), { code: 'ERR_OUT_OF_RANGE' });
+    }
+    const { client, peer } = await pair(t);
+    /** How often the kernel was asked, for a number of messages with a pause before each. */
+    const asked = async (/** @type {number} */ messages) => {
+      const before = oxwire.counters().epollWait;
+      for (let i = 0; i < messages; i++) {
+        await new Promise((resolve) => setTimeout(resolve, 2));
+        client.write('x');
+        await read(peer, 1);
+      }
+      return oxwire.counters().epollWait - before;
+    };
+    try {
+      oxwire.setBusyPoll(0);
+      assert.ok((await asked(100)) <= 400, 'never');
+      oxwire.setBusyPoll(20);
+      assert.ok((await asked(100)) <= 1000, 'seldom, where it finds nothing');
+    } finally {
+      oxwire.setBusyPoll(20);
+    }
+  },
+);
+
+test('while it asks again timers and immediates run, and the process can end', async () => {
+  const { status, stdout } = await run(`
+    oxwire.setBusyPoll(1000);
+    const server = oxwire.createServer((peer) => {
+      const buffer = Buffer.alloc(10);
+      peer.read(buffer, function onread(error, _buffer, count) {
+        if (error || count === 0) return;
+        peer.write(buffer, count, () => peer.read(buffer, onread));
+      });
+    });
+    server.listen(0, '127.0.0.1', () => {
+      const client = oxwire.connect(server.address().port);
+      const buffer = Buffer.alloc(10);
+      let count = 0;
+      let immediates = 0;
+      const ping = () => client.write('x', () => client.read(buffer, (error) => {
+        count++;
+        if (!error) ping();
+      }));
+      ping();
+      setImmediate(function again() { immediates++; setImmediate(again).unref(); }).unref();
+      setTimeout(() => {
+        console.log(count > 100, immediates > 10);
+        client.destroy();
+        server.close();
+      }, 200);
+    });`);
+  assert.deepStrictEqual([status, stdout], [0, 'true true\n']);
 });

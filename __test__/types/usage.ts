@@ -563,7 +563,7 @@ void counts.reads;
 holds<
   Same<
     keyof typeof oxwire,
-    'Connection' | 'Server' | 'connect' | 'counters' | 'createServer' | 'pool'
+    'Connection' | 'Server' | 'connect' | 'counters' | 'createServer' | 'pool' | 'setBusyPoll'
   >
 >();
 oxwire.createServer((connection: oxwire.Connection) => connection.unref());

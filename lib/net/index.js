@@ -1,5 +1,6 @@
 'use strict';
 
+const errors = require('../errors.js');
 const Connection = require('./connection.js');
 const Server = require('./server.js');
 const options = require('./options.js');
@@ -7,6 +8,9 @@ const reactor = require('./reactor.js');
 const stage = require('./stage.js');
 const { pool } = require('./pool.js');
 const validate = require('./validate.js');
+
+/** Longer than this would keep other things of the event loop waiting, in microseconds. */
+const MAX_BUSY_POLL = 1000;
 
 /**
  * @param {any} [given]
@@ -33,9 +37,22 @@ function connect(...given) {
   return connection;
 }
 
+/**
+ * For how long the event loop asks again what is ready, instead of sleeping.
+ *
+ * @param {number} microseconds
+ */
+function setBusyPoll(microseconds) {
+  const time = validate.number('microseconds', microseconds);
+  if (!(time >= 0 && time <= MAX_BUSY_POLL)) {
+    throw errors.outOfRange('microseconds', `>= 0 and <= ${MAX_BUSY_POLL}`, time);
+  }
+  reactor.open().setBusyPoll(Math.round(time));
+}
+
 /** What sockets have done in this environment so far. */
 function counters() {
   return { ...reactor.counters(), bytesCopied: stage.bytesCopied() };
 }
 
-module.exports = { Connection, Server, connect, counters, createServer, pool };
+module.exports = { Connection, Server, connect, counters, createServer, pool, setBusyPoll };

@@ -5,6 +5,7 @@
 //! - [`Reactor`]: owns the sockets of one environment.
 //! - [`Poller`]: says which of them have become ready, as [`Readiness`], in a ring of integers that
 //!   JavaScript can walk. It stands in an event loop or, as a [`Watcher`], on another thread.
+//! - [`Busy`]: when to ask the poller again instead of sleeping.
 //! - [`Pipe`]: moves bytes between two connections, without their owner.
 //! - [`Counters`]: how often each system call was made, so that tests can count instead of time.
 //!
@@ -12,6 +13,7 @@
 //! whose turn it is.
 
 mod address;
+mod busy;
 mod counters;
 mod id;
 mod listener;
@@ -25,6 +27,7 @@ mod splice;
 mod watcher;
 
 pub use address::parse_address;
+pub use busy::Busy;
 pub use counters::Counters;
 pub use id::Id;
 pub use listener::{ListenOptions, Listener};

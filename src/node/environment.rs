@@ -10,6 +10,7 @@ use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::io;
 use std::ptr;
+use std::time::Duration;
 
 use napi::sys;
 
@@ -166,6 +167,16 @@ impl Environment {
     /// Asks for a round in the next turn.
     pub fn schedule(&self) {
         on_driver!(self, driver => driver.schedule());
+    }
+
+    /// For how long to ask again what is ready, instead of sleeping, where the loop does that.
+    pub fn set_busy_poll(&self, time: Duration) {
+        #[cfg(unix)]
+        if let Some(driver) = self.loop_driver() {
+            driver.set_busy_poll(time);
+        }
+        #[cfg(not(unix))]
+        let _ = time;
     }
 
     /// Whether sockets keep the process alive.

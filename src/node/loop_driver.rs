@@ -5,13 +5,14 @@ use std::cell::{Cell, RefCell};
 use std::ffi::{c_int, c_void};
 use std::os::fd::AsRawFd;
 use std::ptr;
+use std::time::Duration;
 
 use napi::sys;
 
 use super::environment::Environment;
 use super::errno;
 use super::uv::{Handle, RawHandle, Uv};
-use crate::net::Poller;
+use crate::net::{Busy, Poller};
 
 pub struct LoopDriver {
     /// Borrowed for the length of one question to the kernel.
@@ -19,6 +20,9 @@ pub struct LoopDriver {
     poll: Handle,
     idle: Handle,
     open_handles: Cell<u32>,
+    /// What the idle handle is started for.
+    round_wanted: Cell<bool>,
+    busy: Busy,
 }
 
 impl LoopDriver {
@@ -60,12 +64,28 @@ impl LoopDriver {
         // Each lives as long as there is something to wait for; JavaScript says when.
         poll.keep_alive(false);
         idle.keep_alive(false);
-        Ok(Self { poller: RefCell::new(poller), poll, idle, open_handles: Cell::new(2) })
+        Ok(Self {
+            poller: RefCell::new(poller),
+            poll,
+            idle,
+            open_handles: Cell::new(2),
+            round_wanted: Cell::new(false),
+            busy: Busy::default(),
+        })
     }
 
-    /// Writes what became ready into `ring`. Returns how many.
+    /// Writes what became ready into `ring`. Returns how many. While the loop is busy it asks until
+    /// there is something, for a bounded time.
     pub fn collect(&self, ring: &mut [i32]) -> usize {
-        self.poller.borrow_mut().collect(ring).unwrap_or(0)
+        let mut poller = self.poller.borrow_mut();
+        let mut collect = || poller.collect(ring).unwrap_or(0);
+        if self.busy.is_on() { self.busy.until_some(collect) } else { collect() }
+    }
+
+    /// For how long to ask again and again, instead of sleeping, after something was ready; zero is
+    /// not at all.
+    pub fn set_busy_poll(&self, time: Duration) {
+        self.busy.set_time(time);
     }
 
     /// How often the kernel was asked.
@@ -75,6 +95,7 @@ impl LoopDriver {
 
     /// Asks for a round in the next turn.
     pub fn schedule(&self) {
+        self.round_wanted.set(true);
         self.idle.start_idle(on_idle);
     }
 
@@ -113,8 +134,12 @@ unsafe fn owner<'a>(handle: *mut RawHandle) -> Option<&'a Environment> {
 unsafe extern "C" fn on_readable(handle: *mut RawHandle, _status: c_int, _events: c_int) {
     // SAFETY: libuv calls with the handle of a live environment. The status is an error only where
     // the descriptor was closed under it, which `collect` will say too.
-    if let Some(environment) = unsafe { owner(handle) } {
-        environment.wake();
+    let Some(environment) = (unsafe { owner(handle) }) else { return };
+    environment.wake();
+    if let Some(driver) = environment.loop_driver()
+        && driver.busy.begin()
+    {
+        driver.idle.start_idle(on_idle);
     }
 }
 
@@ -124,10 +149,16 @@ unsafe extern "C" fn on_idle(handle: *mut RawHandle) {
     if environment.is_dispatching() {
         return; // The round of a loop that a callback runs within itself: it comes afterwards.
     }
-    if let Some(driver) = environment.loop_driver() {
+    let Some(driver) = environment.loop_driver() else { return };
+    if driver.round_wanted.take() {
+        environment.round();
+    }
+    if driver.busy.is_on() {
+        environment.wake();
+    }
+    if !driver.busy.is_on() && !driver.round_wanted.get() {
         driver.idle.stop_idle();
     }
-    environment.round();
 }
 
 unsafe extern "C" fn on_closed(handle: *mut RawHandle) {

@@ -19,7 +19,7 @@ use crate::net::{Call, ConnectError, Id, ListenOptions, Reactor, SocketOptions, 
 const MAX_SLICES: usize = 1024;
 
 /// What `open` gives an object with these functions.
-const FUNCTIONS: [(&CStr, Callback); 21] = [
+const FUNCTIONS: [(&CStr, Callback); 22] = [
     (c"connect", connect),
     (c"finishConnect", finish_connect),
     (c"listen", listen),
@@ -32,6 +32,7 @@ const FUNCTIONS: [(&CStr, Callback); 21] = [
     (c"shutdown", shutdown),
     (c"setNoDelay", set_no_delay),
     (c"setKeepAlive", set_keep_alive),
+    (c"setBusyPoll", set_busy_poll),
     (c"pipe", pipe),
     (c"pipeState", pipe_state),
     (c"close", close),
@@ -452,6 +453,21 @@ unsafe extern "C" fn keep_alive(
     unsafe {
         on_environment(env, info, |environment, [keep]| {
             environment.keep_alive(keep.boolean());
+            std::ptr::null_mut()
+        })
+    }
+}
+
+/// `setBusyPoll(microseconds)`: for how long to ask again what is ready, instead of sleeping.
+unsafe extern "C" fn set_busy_poll(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    // SAFETY: a call of one of `FUNCTIONS`.
+    unsafe {
+        on_environment(env, info, |environment, [microseconds]| {
+            let time = Duration::from_micros(microseconds.index().unwrap_or(0) as u64);
+            environment.set_busy_poll(time);
             std::ptr::null_mut()
         })
     }
