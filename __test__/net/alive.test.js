@@ -172,3 +172,50 @@ test('what is due keeps the process alive as soon as its handle does', async () 
     'written',
   ]);
 });
+
+test('what is tried at every depth of the stack, and the first time, is done once and ends', async () => {
+  const METHODS = {
+    close: 'client.close(once)',
+    destroy: 'client.destroy(); once()',
+    resetAndDestroy: 'client.resetAndDestroy(); once()',
+    end: 'client.end(once)',
+    connect: "made = oxwire.connect(server.address().port, '127.0.0.1', once)",
+    listen: 'other.listen(0, once)',
+    serverClose: 'server.close(once)',
+  };
+  for (const [name, call] of Object.entries(METHODS)) {
+    const result = await run(`
+      const peers = [];
+      let made;
+      const other = oxwire.createServer();
+      other.on('listening', () => other.close());
+      const server = oxwire.createServer((peer) => peers.push(peer));
+      server.listen(0, '127.0.0.1', () => {
+        const client = oxwire.connect(server.address().port, '127.0.0.1', () => setImmediate(() => {
+          let calls = 0;
+          const once = () => { calls++; };
+          let done = false;
+          (function dive() {
+            try { dive(); } catch {}
+            if (done) return;
+            try { ${call}; done = true; } catch (error) {
+              if (!(error instanceof RangeError)) throw error;
+            }
+          })();
+          setTimeout(() => {
+            console.log(done, calls);
+            client.destroy();
+            made?.destroy();
+            for (const peer of server.connections.slice()) peer.destroy();
+            server.close();
+          }, 50);
+        }));
+        client.on('error', () => {});
+      });`);
+    assert.deepStrictEqual(
+      result,
+      { status: 0, signal: null, stderr: '', stdout: 'true 1\n' },
+      name,
+    );
+  }
+});

@@ -715,3 +715,46 @@ test('an end whose bytes are refused is told so', () =>
     ).then((error) => assert.strictEqual(error.code, 'ERR_STREAM_WRITE_AFTER_END'));
     assert.strictEqual(String(await readAll(peer)), 'a');
   }));
+
+test('an end whose bytes are gone is told so, before or while it waits', () =>
+  leavesNothing(async (t) => {
+    const gone = () => {
+      const view = new Uint8Array(100);
+      return { view, lose: () => structuredClone(view.buffer, { transfer: [view.buffer] }) };
+    };
+    const end = (/** @type {any} */ connection, /** @type {any} */ data) =>
+      new Promise((resolve) =>
+        connection.end(data, (/** @type {any} */ error) => resolve(error?.code)),
+      );
+    const { client, peer } = await pair(t);
+    client.on('error', () => assert.fail('it was told'));
+    const before = gone();
+    before.lose();
+    const ended = end(client, before.view);
+    assert.strictEqual((await readAll(peer)).length, 0);
+    assert.strictEqual(await ended, 'ERR_INVALID_STATE');
+
+    const full = await pair(t);
+    full.client.on('error', () => assert.fail('it was told'));
+    const filled = await fill(full.client);
+    const meanwhile = gone();
+    const endedLate = end(full.client, meanwhile.view);
+    meanwhile.lose();
+    assert.strictEqual((await readAll(full.peer)).length, filled);
+    assert.strictEqual(await endedLate, 'ERR_INVALID_STATE');
+  }));
+
+test('a write without a callback whose buffer is gone while it waits is an error event', () =>
+  leavesNothing(async (t) => {
+    const { client, peer } = await pair(t);
+    const calls = new Calls();
+    calls.on(client, ['error']);
+    const filled = await fill(client);
+    const view = new Uint8Array(100);
+    client.write(view);
+    client.write('after', calls.of('after'));
+    structuredClone(view.buffer, { transfer: [view.buffer] });
+    assert.strictEqual((await readAll(peer, filled + 5)).subarray(filled).toString(), 'after');
+    await calls.once();
+    assert.deepStrictEqual(calls.log, ['error ERR_INVALID_STATE', 'after']);
+  }));

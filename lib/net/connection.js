@@ -10,6 +10,7 @@ const idle = require('./idle.js');
 const options = require('./options.js');
 const reactor = require('./reactor.js');
 const reading = require('./reading.js');
+const StackCheck = require('./stack.js');
 const states = require('./states.js');
 const { pool } = require('./pool.js');
 const validate = require('./validate.js');
@@ -17,10 +18,16 @@ const { isGone } = require('./bytes.js');
 const writing = require('./writing.js');
 const { pipe } = require('./pipe.js');
 const { Abortion, closeOf } = require('./lifetime.js');
-const { ensureStack } = require('./stack.js');
 const { CLOSE, END, Queue, acquire } = require('./request.js');
 
 const { HANGUP, PIPE_ENDED, READABLE, WRITABLE } = reactor;
+
+const stack = {
+  connect: new StackCheck(),
+  end: new StackCheck(),
+  close: new StackCheck(),
+  destroy: new StackCheck(),
+};
 
 /** What can be written. */
 const DATA = 'of type string or an instance of Buffer or Uint8Array';
@@ -256,13 +263,14 @@ class Connection extends Handle {
   end(data, encoding, callback) {
     if (typeof data === 'function') [data, callback] = [undefined, data];
     else if (typeof encoding === 'function') [encoding, callback] = [undefined, encoding];
+    stack.end.pass();
     if (data !== undefined && data !== null) {
       const done = validate.optionalCallback(callback); // Before anything is written.
-      if (done !== null && writing.whyRefused(this) !== null) {
-        this.write(data, encoding, (/** @type {Error | null} */ error) => done(error));
-        return this;
-      }
-      this.write(data, encoding);
+      /** What became of the last bytes, which the end is told. @type {Error | null} */
+      let lost = writing.whyRefused(this);
+      const note = (/** @type {Error | null} */ error) => (lost ??= error);
+      this.write(data, encoding, done === null ? null : note);
+      if (done !== null) callback = (/** @type {Error | null} */ error) => done(error ?? lost);
     }
     const request = this._makeRequest(END, callback);
     if (this._pipe !== null) {
@@ -294,7 +302,7 @@ class Connection extends Handle {
    * @param {(() => void) | null} [callback]
    */
   close(callback) {
-    ensureStack();
+    stack.close.pass();
     const request = this._makeRequest(CLOSE, callback);
     if (request !== null) {
       if (this._phase === states.CLOSED) reactor.complete(request);
@@ -317,7 +325,7 @@ class Connection extends Handle {
    * @returns {this}
    */
   destroy(error = null) {
-    ensureStack();
+    stack.destroy.pass();
     writing.flushOwn(this);
     closing.teardown(this, error || null);
     return this;
@@ -461,6 +469,7 @@ class Connection extends Handle {
 
   /** @param {import('./options.js').ConnectSettings} settings */
   _connect(settings) {
+    stack.connect.pass();
     reactor.open(); // Where there are no sockets, it is said at once.
     this._abortion = Abortion.on(settings.signal, (error) => this.destroy(error));
     this.allowHalfOpen = settings.allowHalfOpen;

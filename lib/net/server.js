@@ -9,16 +9,18 @@ const Connection = require('./connection.js');
 const Handle = require('./handle.js');
 const reactor = require('./reactor.js');
 const options = require('./options.js');
+const StackCheck = require('./stack.js');
 const validate = require('./validate.js');
 const { Abortion, closeOf } = require('./lifetime.js');
 const { lookup } = require('./lookup.js');
-const { ensureStack } = require('./stack.js');
 const { CLOSE, Queue, acquire, acquireStep } = require('./request.js');
 
 /** How many are accepted in one turn. */
 const ACCEPTS_PER_TURN = 64;
 /** How long nothing is accepted after the descriptors have run out, in milliseconds. */
 const PAUSE = 100;
+
+const stack = { listen: new StackCheck(0), close: new StackCheck(0) };
 
 const CLOSE_EVENT = 1;
 
@@ -77,6 +79,7 @@ class Server extends Handle {
     const { settings, listener } = options.listenArguments(given);
     if (this._opening !== null || this._address !== null) throw errors.serverAlreadyListen();
 
+    stack.listen.pass();
     reactor.open(); // Where there are no sockets, it is said at once.
     this._abortion = Abortion.on(settings.signal, () => this.close());
 
@@ -104,7 +107,7 @@ class Server extends Handle {
    */
   close(callback) {
     const done = validate.optionalCallback(callback);
-    ensureStack();
+    stack.close.pass();
     const request = done === null ? null : acquire(CLOSE, this, done, asyncContext.capture());
     const running = this._opening !== null || this._address !== null;
     if (request !== null) {

@@ -333,6 +333,7 @@ function afterSend(connection, request, sent) {
     connection._letGo();
     connection._bytesWaiting -= request.left;
     request.error = errors.bufferGone();
+    if (request.callback === null) closing.step(connection, states.UNHEARD_ERROR, request.error);
     reactor.complete(request);
     return true;
   }
