@@ -19,8 +19,11 @@ const ROUNDS: usize = 4;
 
 /// What all connections of a run have in common.
 pub struct Traffic {
-    pattern: Pattern,
+    /// What is sent, and what should come back.
+    messages: Pattern,
+    answers: Pattern,
     size: usize,
+    reply: usize,
     depth: Option<usize>,
     batch: usize,
     verify: bool,
@@ -38,8 +41,10 @@ impl Traffic {
             None => 1,
         };
         Self {
-            pattern: Pattern::new(options.verify, options.size, batch * options.size),
+            messages: Pattern::new(options.verify, options.size, batch * options.size),
+            answers: Pattern::new(options.verify, options.reply, RECEIVE_BYTES),
             size: options.size,
+            reply: options.reply,
             depth: options.depth,
             batch,
             verify: options.verify != Verify::Nothing,
@@ -80,7 +85,7 @@ pub enum Failure {
     Io(io::Error),
     /// The byte at this position of the stream is not the expected one.
     Mismatch(u64),
-    /// More came back than was sent.
+    /// More came back than is due.
     Surplus,
 }
 
@@ -90,7 +95,7 @@ impl fmt::Display for Failure {
             Self::Closed => write!(f, "the server closed a connection"),
             Self::Io(error) => write!(f, "a connection to the server failed: {error}"),
             Self::Mismatch(at) => write!(f, "the server returned a wrong byte at position {at}"),
-            Self::Surplus => write!(f, "the server returned more than it was sent"),
+            Self::Surplus => write!(f, "the server returned more than was due"),
         }
     }
 }
@@ -107,8 +112,10 @@ pub struct Connection {
     /// When the messages in flight were begun; empty in a stream without a window.
     begun: VecDeque<Instant>,
     sent: u64,
+    /// Bytes of the answers to all that was begun, and of those that have come.
+    expected: u64,
     received: u64,
-    /// Bytes of the message that is coming in.
+    /// Bytes of the answer that is coming in.
     partial: usize,
 }
 
@@ -124,6 +131,7 @@ impl Connection {
             in_flight: 0,
             begun: VecDeque::new(),
             sent: 0,
+            expected: 0,
             received: 0,
             partial: 0,
         }
@@ -141,9 +149,9 @@ impl Connection {
         self.hung_up |= hung_up;
     }
 
-    /// Bytes sent, or begun, that have not come back.
+    /// Bytes of answers, also to messages that were only begun, that have not come.
     pub fn outstanding(&self) -> u64 {
-        (self.sent - self.received) + self.unsent as u64
+        self.expected - self.received
     }
 
     /// Receives and sends for a few rounds. True if there is more to do without waiting.
@@ -195,27 +203,27 @@ impl Connection {
             self.readable = false;
         }
         if traffic.verify
-            && let Some(at) = traffic.pattern.mismatch(self.received, &traffic.buffer[..count])
+            && let Some(at) = traffic.answers.mismatch(self.received, &traffic.buffer[..count])
         {
             return Err(Failure::Mismatch(at));
         }
         self.received += count as u64;
-        if self.received > self.sent {
+        if self.received > self.expected {
             return Err(Failure::Surplus);
         }
         tally.bytes(count);
-        self.complete(count, traffic.size, tally);
+        self.complete(count, traffic.reply, tally);
         Ok(())
     }
 
-    fn complete(&mut self, count: usize, size: usize, tally: &mut impl Tally) {
+    fn complete(&mut self, count: usize, reply: usize, tally: &mut impl Tally) {
         self.partial += count;
-        if self.partial < size {
+        if self.partial < reply {
             return;
         }
         let now = Instant::now();
-        while self.partial >= size {
-            self.partial -= size;
+        while self.partial >= reply {
+            self.partial -= reply;
             self.in_flight -= 1;
             tally.message(self.begun.pop_front(), now);
         }
@@ -228,7 +236,7 @@ impl Connection {
         if self.unsent == 0 {
             return Ok(());
         }
-        match self.stream.write(traffic.pattern.slice(self.sent, self.unsent)) {
+        match self.stream.write(traffic.messages.slice(self.sent, self.unsent)) {
             Ok(count) => {
                 self.sent += count as u64;
                 self.unsent -= count;
@@ -244,6 +252,7 @@ impl Connection {
     fn begin(&mut self, traffic: &Traffic) {
         let messages = traffic.allowance(self.in_flight);
         self.unsent = messages * traffic.size;
+        self.expected += (messages * traffic.reply) as u64;
         self.in_flight += messages;
         if traffic.depth.is_some() {
             let now = Instant::now();

@@ -6,20 +6,28 @@
 //! echoes what it reads or answers message by message makes no difference here.
 //!
 //! - [`options`]: the command line
-//! - [`run`]: the event loop and its phases: connect, warm up, measure, drain
+//! - [`run`]: traffic all the time: connect, warm up, measure, drain
 //! - [`connection`]: one socket and its window of messages
+//! - [`visits`]: connections that carry one message, and are reset or idle then
+//! - [`descriptors`]: how many files this process may open
 //! - [`pattern`]: the bytes that are sent, and the check of those that return
 //! - [`histogram`]: latencies in constant memory
 //! - [`process`]: CPU time and memory of a process, from `/proc`
+//! - [`meter`]: what a stretch of a run has brought, and what it has cost
 //! - [`report`]: the line of JSON
+//! - [`failure`]: why there is none
 
 mod connection;
+mod descriptors;
+mod failure;
 mod histogram;
+mod meter;
 mod options;
 mod pattern;
 mod process;
 mod report;
 mod run;
+mod visits;
 
 use std::process::ExitCode;
 

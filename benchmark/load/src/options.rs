@@ -12,9 +12,13 @@ Usage: load --port N --pid N [options]
   --pid N           the server's process, for its CPU time and memory
   --connections N   connections to open (1)
   --size N          bytes of a message (64)
+  --reply N         bytes of its answer (as many)
   --depth N         messages in flight on a connection; 0 sends without waiting (1)
   --seconds S       length of the measurement (1)
   --warmup S        traffic before the measurement (0.2)
+  --churn           open connections for one message each and reset them, as many at a time as
+                    --connections says, all the time
+  --idle            open connections, send one message on each, and keep them for --seconds
   --verify          check every byte of an echo
   --verify=reply    check every byte of replies that all repeat the first message
   --help            this text
@@ -40,6 +44,10 @@ pub struct Options {
     pub connections: usize,
     /// Bytes of a message.
     pub size: usize,
+    /// Bytes of an answer.
+    pub reply: usize,
+    /// What connections do.
+    pub usage: Usage,
     /// Messages in flight on a connection; `None` is a stream that never waits.
     pub depth: Option<usize>,
     /// Length of the measurement.
@@ -48,6 +56,17 @@ pub struct Options {
     pub warmup: Duration,
     /// Which bytes to expect.
     pub verify: Verify,
+}
+
+/// What connections do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Usage {
+    /// They carry messages all the time.
+    Traffic,
+    /// They carry one and are reset, and the next takes their place.
+    Churn,
+    /// They carry one and stay.
+    Idle,
 }
 
 /// What is known about the bytes that come back.
@@ -77,6 +96,8 @@ pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Command, Str
     let mut pid = None;
     let mut connections = 1;
     let mut size = 64;
+    let mut reply = None;
+    let mut usage = Usage::Traffic;
     let mut depth = 1;
     let mut measure = 1.0;
     let mut warmup = 0.2;
@@ -92,6 +113,9 @@ pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Command, Str
             "--pid" => pid = Some(number(&name, arguments.next(), 1..=u32::MAX)?),
             "--connections" => connections = number(&name, arguments.next(), CONNECTIONS)?,
             "--size" => size = number(&name, arguments.next(), SIZE)?,
+            "--reply" => reply = Some(number(&name, arguments.next(), SIZE)?),
+            "--churn" => usage = Usage::Churn,
+            "--idle" => usage = Usage::Idle,
             "--depth" => depth = number(&name, arguments.next(), DEPTH)?,
             "--seconds" => measure = number(&name, arguments.next(), MEASURE)?,
             "--warmup" => warmup = number(&name, arguments.next(), WARMUP)?,
@@ -103,6 +127,8 @@ pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Command, Str
         pid: pid.ok_or("--pid is missing")?,
         connections,
         size,
+        reply: reply.unwrap_or(size),
+        usage,
         depth: (depth > 0).then_some(depth),
         measure: Duration::from_secs_f64(measure),
         warmup: Duration::from_secs_f64(warmup),
@@ -136,6 +162,8 @@ mod tests {
             pid: 12,
             connections: 1,
             size: 64,
+            reply: 64,
+            usage: Usage::Traffic,
             depth: Some(1),
             measure: Duration::from_secs(1),
             warmup: Duration::from_millis(200),
@@ -152,6 +180,14 @@ mod tests {
         };
         assert_eq!(options.depth, None);
         assert_eq!(options.verify, Verify::Reply);
+    }
+
+    #[test]
+    fn an_answer_may_have_a_size_of_its_own() {
+        let Ok(Command::Run(options)) = parse_line("--port 1 --pid 1 --reply 80 --churn") else {
+            panic!("the line is valid");
+        };
+        assert_eq!((options.size, options.reply, options.usage), (64, 80, Usage::Churn));
     }
 
     #[test]

@@ -1,7 +1,6 @@
-//! The event loop and its phases: connect, warm up, measure, drain.
+//! Traffic all the time: the event loop and its phases, connect, warm up, measure, drain.
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
@@ -9,11 +8,12 @@ use std::time::{Duration, Instant};
 use mio::net::TcpStream;
 use mio::{Events, Interest, Poll, Token};
 
-use crate::connection::{self, Connection, Tally, Traffic};
-use crate::histogram::Histogram;
-use crate::options::Options;
-use crate::process;
+use crate::connection::{Connection, Traffic};
+use crate::failure::Failure;
+use crate::meter::{Meter, Totals};
+use crate::options::{Options, Usage};
 use crate::report::Report;
+use crate::{descriptors, visits};
 
 /// For opening all connections.
 const CONNECT_LIMIT: Duration = Duration::from_secs(20);
@@ -22,76 +22,33 @@ const DRAIN_LIMIT: Duration = Duration::from_secs(15);
 const DRAIN_PAUSE: Duration = Duration::from_secs(2);
 const EVENTS_PER_POLL: usize = 1024;
 
-/// Why a run has no result.
-#[derive(Debug)]
-pub enum Failure {
-    /// The server's process cannot be observed.
-    Server(u32, io::Error),
-    /// A connection could not be opened.
-    Connect(SocketAddr, io::Error),
-    /// A connection broke or carried wrong bytes.
-    Connection(connection::Failure),
-    /// Waiting for events failed.
-    Poll(io::Error),
-    /// No message was completed in the measurement.
-    Silence(Duration),
-    /// Bytes did not come back after the last was sent.
-    Missing(u64),
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Server(pid, error) => write!(
-                f,
-                "cannot read CPU time and memory of server process {pid} from /proc: {error}"
-            ),
-            Self::Connect(address, error) => write!(f, "cannot connect to {address}: {error}"),
-            Self::Connection(failure) => failure.fmt(f),
-            Self::Poll(error) => write!(f, "waiting for sockets failed: {error}"),
-            Self::Silence(time) => write!(f, "the server returned no message within {time:.1?}"),
-            Self::Missing(bytes) => write!(f, "{bytes} bytes sent to the server never came back"),
-        }
-    }
-}
-
 /// Puts load on the server and measures it. Bounded in time whatever the server does.
 ///
 /// # Errors
 ///
 /// See [`Failure`].
 pub fn run(options: &Options) -> Result<Report, Failure> {
-    let client = std::process::id();
-    let cpu_time = |pid| process::cpu_time(pid).map_err(|error| Failure::Server(pid, error));
-    cpu_time(options.pid)?;
+    // There is no sense in a connection before it is known that the server can be observed.
+    Meter::start(options.pid)?;
+    descriptors::allow(options.connections as u64)?;
+    match options.usage {
+        Usage::Traffic => traffic(options),
+        Usage::Churn => visits::churn(options),
+        Usage::Idle => visits::idle(options),
+    }
+}
 
+fn traffic(options: &Options) -> Result<Report, Failure> {
     let mut engine = Engine::connect(options)?;
     engine.drive_for(options.warmup)?;
 
-    let server_cpu = cpu_time(options.pid)?;
-    let client_cpu = cpu_time(client)?;
-    let start = Instant::now();
     engine.totals.clear();
+    let meter = Meter::start(options.pid)?;
     engine.drive_for(options.measure)?;
-    let elapsed = start.elapsed();
-    let server_cpu = cpu_time(options.pid)?.since(server_cpu);
-    let client_cpu = cpu_time(client)?.since(client_cpu);
-    let totals = std::mem::take(&mut engine.totals);
-    if totals.messages == 0 {
-        return Err(Failure::Silence(elapsed));
-    }
+    let report = meter.stop(std::mem::take(&mut engine.totals))?;
 
     engine.drain()?;
-    Ok(Report {
-        elapsed,
-        bytes: totals.bytes,
-        messages: totals.messages,
-        latency: totals.latency,
-        server_cpu,
-        client_cpu,
-        peak_memory: process::peak_memory(options.pid)
-            .map_err(|error| Failure::Server(options.pid, error))?,
-    })
+    Ok(report)
 }
 
 /// All connections and what they have achieved.
@@ -214,36 +171,7 @@ fn open(address: SocketAddr, deadline: Instant) -> io::Result<TcpStream> {
 }
 
 /// The time that is left, if any.
-fn time_until(deadline: Instant) -> Option<Duration> {
+pub fn time_until(deadline: Instant) -> Option<Duration> {
     let left = deadline.saturating_duration_since(Instant::now());
     (!left.is_zero()).then_some(left)
-}
-
-/// What came back since the last `clear`.
-#[derive(Default)]
-struct Totals {
-    bytes: u64,
-    messages: u64,
-    latency: Histogram,
-}
-
-impl Totals {
-    fn clear(&mut self) {
-        self.bytes = 0;
-        self.messages = 0;
-        self.latency.clear();
-    }
-}
-
-impl Tally for Totals {
-    fn bytes(&mut self, count: usize) {
-        self.bytes += count as u64;
-    }
-
-    fn message(&mut self, sent: Option<Instant>, now: Instant) {
-        self.messages += 1;
-        if let Some(sent) = sent {
-            self.latency.record(now.duration_since(sent).as_nanos() as u64);
-        }
-    }
 }
