@@ -5,7 +5,7 @@
 
 const { existsSync, readFileSync, writeFileSync } = require('fs');
 const path = require('path');
-const { SCENARIOS } = require('./lib/scenarios');
+const { SCENARIOS } = require('./harness/suites');
 
 const README = path.join(__dirname, '../README.md');
 const BEGIN = '<!-- figures, from benchmark/results by benchmark/readme.js -->';
@@ -30,25 +30,44 @@ function cell({ median, low, high }) {
   return `${median.toFixed(digits)} [${low.toFixed(digits)}–${high.toFixed(digits)}]`;
 }
 
+/** Columns, and the peer that each is about. */
+const COLUMNS = [
+  ['turbo-net', 'turbo-net'],
+  ['node:net', 'node-net'],
+  ['node:net, corked', 'node-net-cork'],
+  ['epoll in Rust', 'epoll'],
+  ['tokio in Rust', 'tokio'],
+];
+
+/** What the cost is where it is not the CPU time of a message. @type {Record<string, string>} */
+const COSTS = {
+  byte: 'of streams, for a gigabyte',
+  connection: 'where connections are opened and reset, for a connection',
+  memory: 'where they are idle, not CPU time but memory at its peak',
+};
+
 /** The figures as the README has them. */
 function figures() {
-  const rows = PUBLISHED.map(({ name, description, unit }) => {
-    const { summary } = load(name);
-    const ratio = (/** @type {string} */ peer) => {
-      const found = summary.ratios.find((/** @type {any} */ one) => one.peer === peer);
-      return found ? cell(unit === 'byte' ? found.cpuPerGB : found.cpuPerMessage) : '–';
-    };
-    const cells = [ratio('turbo-net'), ratio('node-net'), ratio('node-net-cork')];
-    return `| ${description} | ${cells.join(' | ')} |`;
+  const results = PUBLISHED.map(({ name }) => load(name));
+  const ratioOf = (/** @type {any} */ { summary }, /** @type {string} */ peer) =>
+    summary.ratios.find((/** @type {any} */ one) => one.peer === peer);
+  const columns = COLUMNS.filter(([, peer]) => results.some((result) => ratioOf(result, peer)));
+  const rows = results.map((result, at) => {
+    const cells = columns.map(([, peer]) => {
+      const ratio = ratioOf(result, peer);
+      return ratio ? cell(ratio.cost) : '–';
+    });
+    return `| ${PUBLISHED[at].description} | ${cells.join(' | ')} |`;
   });
-  const { machine, settings } = load(PUBLISHED[0].name);
+  const costs = Object.keys(COSTS).filter((unit) => PUBLISHED.some((one) => one.unit === unit));
+  const { machine, settings } = results[0];
   return [
     BEGIN,
     '',
-    'How many times as much CPU the others take for a message (of the stream, for a gigabyte): medians and [quartiles] of the ratios within a cycle. Above 1 oxwire is cheaper.',
+    `How many times as much CPU the others take for a message (${costs.map((unit) => COSTS[unit]).join('; ')}): medians and [quartiles] of the ratios within a cycle. Above 1 oxwire is cheaper.`,
     '',
-    '| server | turbo-net | node:net | node:net, corked |',
-    '| --- | --- | --- | --- |',
+    `| server | ${columns.map(([title]) => title).join(' | ')} |`,
+    `| --- | ${columns.map(() => '---').join(' | ')} |`,
     ...rows,
     '',
     `${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, turbo-net ${machine.packages['turbo-net']}, ${machine.date.slice(0, 10)}; ${settings.cycles} slices of ${settings.seconds} s for each server, in turn; server and load generator each on a core of its own.`,

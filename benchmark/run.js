@@ -2,50 +2,67 @@
 
 const { mkdirSync, writeFileSync } = require('fs');
 const path = require('path');
-const { killAll } = require('./lib/child');
-const { canPin, SERVER_CORE, LOAD_CORE } = require('./lib/cores');
-const { machineFacts } = require('./lib/machine');
-const { measureScenario } = require('./lib/measure');
-const { parseOptions, USAGE } = require('./lib/options');
-const { installPeers, buildLoad } = require('./lib/prepare');
-const { Progress } = require('./lib/progress');
-const { summarize } = require('./lib/summary');
-const { formatSummary } = require('./lib/table');
+const { killAll } = require('./harness/child');
+const { whyNotPinned, SERVER_CORE, LOAD_CORE } = require('./harness/cores');
+const { machineFacts } = require('./harness/machine');
+const { parseOptions, USAGE } = require('./harness/options');
+const { installPeers } = require('./harness/prepare');
+const { Progress } = require('./harness/progress');
+const { suiteOf } = require('./harness/suites');
+const { summarize } = require('./harness/summary');
+const { formatSummary } = require('./harness/table');
+const { measureInTurns } = require('./harness/turns');
+const { UNITS } = require('./harness/units');
 
 /** Share of a slice that goes before it unmeasured. */
 const WARMUP = 0.3;
+/** Seconds that a slice takes besides, and that a server takes to start. */
+const AROUND = 0.1;
+const STARTING = 0.15;
 const RESULTS = path.join(__dirname, 'results');
 
-/** @param {import('./lib/options').Options} options */
+/** @param {import('./harness/options').Options} options */
 async function run({ scenarios, cycles, seconds, publish, out }) {
   const ending = publish ? 'json' : 'local.json';
   const progress = new Progress();
   const say = (/** @type {string} */ text) => progress.step(text);
   installPeers(say);
-  const program = buildLoad(say);
+  for (const suite of new Set(scenarios.map(suiteOf))) suite.prepare(say);
   progress.clear();
 
-  const pinned = canPin();
+  const unpinned = whyNotPinned();
+  const pinned = unpinned === undefined;
   const settings = { cycles, seconds, warmup: Number((seconds * WARMUP).toFixed(3)), pinned };
   const machine = machineFacts();
   process.stdout.write(
     `${machine.cpu}, ${machine.cores} cores, ${machine.kernel}, Node ${machine.node}\n` +
-      `medians [quartiles] of ${cycles} slices of ${seconds} s for each server, ` +
+      `medians [quartiles] of ${cycles} slices of ${seconds} s for each peer, ` +
       (pinned
         ? `servers on core ${SERVER_CORE}, load generator on core ${LOAD_CORE}\n`
-        : 'not pinned to cores: expect noise\n'),
+        : `not pinned to cores, since ${unpinned}: servers and load generator disturb each other, do not trust the figures\n`) +
+      `${scenarios.length} scenarios, about ${minutes(scenarios, settings)}\n`,
   );
 
   const results = [];
   for (const scenario of scenarios) {
-    const samples = await measureScenario(scenario, { ...settings, program }, progress);
-    const summary = summarize(samples);
+    const samples = await measureInTurns(suiteOf(scenario), scenario, settings, progress);
+    const summary = summarize(samples, UNITS[scenario.unit]);
     process.stdout.write(`\n${formatSummary(scenario, summary)}`);
     const result = { scenario, settings, machine, summary, samples: Object.fromEntries(samples) };
     if (out === undefined) write(path.join(RESULTS, `${scenario.name}.${ending}`), result);
     results.push(result);
   }
   if (out !== undefined) write(path.resolve(out), results);
+}
+
+/**
+ * @param {import('./harness/suites').Scenario[]} scenarios
+ * @param {import('./harness/suites').Settings} settings
+ */
+function minutes(scenarios, { cycles, seconds, warmup }) {
+  const contenders = scenarios.reduce((sum, { peers }) => sum + peers.length, 0);
+  const total = contenders * (cycles * (seconds + warmup + AROUND) + STARTING);
+  return total < 90 ? `${Math.ceil(total)} s` : `${Math.ceil(total / 60)} minutes`;
 }
 
 /**

@@ -1,5 +1,5 @@
 /** turbo-net brings no types. What is used of it is checked where it is used. */
 declare module 'turbo-net' {
-  const library: import('./servers/read-write').Library;
+  const library: import('./echo/servers/read-write').Library;
   export = library;
 }

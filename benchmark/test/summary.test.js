@@ -2,28 +2,16 @@
 
 const assert = require('node:assert/strict');
 const test = require('node:test');
-const { spread } = require('../lib/stats');
-const { summarize } = require('../lib/summary');
+const { spread } = require('../harness/stats');
+const { summarize } = require('../harness/summary');
+const { UNITS } = require('../harness/units');
 
 /**
  * @param {number} cost
  * @param {number} speed
- * @returns {import('../lib/slice').Sample}
  */
 function sample(cost, speed) {
-  return {
-    seconds: 1,
-    bytesPerSecond: speed,
-    messagesPerSecond: speed / 64,
-    p50Us: null,
-    p99Us: null,
-    cpuSecondsPerMessage: cost,
-    cpuSecondsPerGB: cost * 2,
-    serverCpuShare: 1,
-    serverWaitShare: 0,
-    clientCpuShare: 0.5,
-    peakRssBytes: 1024,
-  };
+  return { cpuSecondsPerMessage: cost, messagesPerSecond: speed, p50Us: null, peakRssBytes: 1024 };
 }
 
 test('quartiles lie between the values next to them', () => {
@@ -37,16 +25,26 @@ test('a ratio pairs the slices of a cycle, so that a slow cycle cancels out', ()
       ['ours', [sample(1, 100), sample(5, 20), sample(2, 50)]],
       ['theirs', [sample(2, 50), sample(10, 10), sample(4, 25)]],
     ]),
+    UNITS.message,
   );
   const twice = { median: 2, low: 2, high: 2 };
   assert.equal(subject, 'ours');
-  assert.deepEqual(ratios, [
-    { peer: 'theirs', cpuPerMessage: twice, cpuPerGB: twice, throughput: twice },
-  ]);
+  assert.deepEqual(ratios, [{ peer: 'theirs', cost: twice, speed: twice }]);
 });
 
 test('a figure that was never measured has no spread', () => {
-  const { servers } = summarize(new Map([['ours', [sample(1, 1)]]]));
-  assert.equal(servers.ours.p50Us, null);
-  assert.deepEqual(servers.ours.peakRssBytes, { median: 1024, low: 1024, high: 1024 });
+  const { peers } = summarize(new Map([['ours', [sample(1, 1)]]]), UNITS.message);
+  assert.equal(peers.ours.p50Us, null);
+  assert.deepEqual(peers.ours.peakRssBytes, { median: 1024, low: 1024, high: 1024 });
+});
+
+test('memory is a cost that comes with no speed', () => {
+  const samples = new Map([
+    ['ours', [{ peakRssBytes: 2 }]],
+    ['theirs', [{ peakRssBytes: 6 }]],
+  ]);
+  const thrice = { median: 3, low: 3, high: 3 };
+  assert.deepEqual(summarize(samples, UNITS.memory).ratios, [
+    { peer: 'theirs', cost: thrice, speed: null },
+  ]);
 });

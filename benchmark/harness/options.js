@@ -1,15 +1,15 @@
 'use strict';
 
 const { parseArgs } = require('util');
-const { SCENARIOS, DEFAULT_SCENARIOS } = require('./scenarios');
+const { SCENARIOS } = require('./suites');
 
 const USAGE = `Usage: node benchmark/run.js [options]
 
-  --scenario A,B   scenarios to run, or "all" (${DEFAULT_SCENARIOS.join(',')})
-  --peers A,B      servers to run; the first is compared with the others (all of the scenario)
-  --cycles N       rounds in which each server gets one slice (8)
+  --scenario A,B   scenarios to run, or all of those that begin with A- or B- (all)
+  --peers A,B      peers to run; the first is compared with the others (all of the scenario)
+  --cycles N       rounds in which each peer gets one slice (8)
   --seconds S      length of a slice (0.4)
-  --quick          3 cycles of 0.2 s: to see that it works, not to quote
+  --quick          2 cycles of 0.15 s: to see that it works, not to quote
   --publish        write to benchmark/results/SCENARIO.json, which git keeps, instead of
                    SCENARIO.local.json beside it, which it does not
   --out FILE       write all results to FILE instead
@@ -20,7 +20,7 @@ ${SCENARIOS.map(({ name, description }) => `  ${name.padEnd(22)} ${description}`
 `;
 
 /**
- * @typedef {import('./scenarios').Scenario} Scenario
+ * @typedef {import('./suites').Scenario} Scenario
  *
  * @typedef {object} Options
  * @property {boolean} help
@@ -42,7 +42,7 @@ function parseOptions(args) {
   const { values } = parseArgs({
     args,
     options: {
-      scenario: { type: 'string', default: DEFAULT_SCENARIOS.join(',') },
+      scenario: { type: 'string' },
       peers: { type: 'string' },
       cycles: { type: 'string' },
       seconds: { type: 'string' },
@@ -52,17 +52,16 @@ function parseOptions(args) {
       help: { type: 'boolean', default: false },
     },
   });
-  const cycles = Number(values.cycles ?? (values.quick ? 3 : 8));
-  const seconds = Number(values.seconds ?? (values.quick ? 0.2 : 0.4));
+  const cycles = Number(values.cycles ?? (values.quick ? 2 : 8));
+  const seconds = Number(values.seconds ?? (values.quick ? 0.15 : 0.4));
   if (!Number.isInteger(cycles) || cycles < 1 || cycles > 1000) {
     throw new Error(`--cycles takes a whole number from 1 to 1000, not "${values.cycles}"`);
   }
   if (!(seconds >= 0.05 && seconds <= 60)) {
     throw new Error(`--seconds takes a number from 0.05 to 60, not "${values.seconds}"`);
   }
-  const scenarios = chooseScenarios(values.scenario).map((scenario) =>
-    values.peers === undefined ? scenario : withPeers(scenario, values.peers.split(',')),
-  );
+  let scenarios = chooseScenarios(values.scenario);
+  if (values.peers !== undefined) scenarios = withPeers(scenarios, values.peers.split(','));
   return {
     help: values.help,
     scenarios,
@@ -73,33 +72,38 @@ function parseOptions(args) {
   };
 }
 
-/** @param {string} list */
+/** @param {string} [list] */
 function chooseScenarios(list) {
-  if (list === 'all') return SCENARIOS;
-  return list.split(',').map((name) => {
-    const scenario = SCENARIOS.find((candidate) => candidate.name === name);
-    if (scenario) return scenario;
+  if (list === undefined) return SCENARIOS;
+  const chosen = list.split(',').flatMap((name) => {
+    const found = SCENARIOS.filter((one) => one.name === name || one.name.startsWith(`${name}-`));
+    if (found.length > 0) return found;
     const known = SCENARIOS.map((candidate) => candidate.name).join(', ');
     throw new Error(`there is no scenario "${name}", only ${known}`);
   });
+  return [...new Set(chosen)];
 }
 
 /**
- * @param {Scenario} scenario
+ * @param {Scenario[]} scenarios
  * @param {string[]} names
- * @returns {Scenario}
+ * @returns {Scenario[]}
  */
-function withPeers(scenario, names) {
+function withPeers(scenarios, names) {
   const known = new Set(SCENARIOS.flatMap(({ peers }) => peers.map((peer) => peer.name)));
   for (const name of names) {
     if (!known.has(name)) {
-      throw new Error(`there is no server "${name}", only ${[...known].join(', ')}`);
+      throw new Error(`there is no peer "${name}", only ${[...known].join(', ')}`);
     }
   }
-  // Not every server takes part in every scenario.
-  const peers = names.flatMap((name) => scenario.peers.filter((peer) => peer.name === name));
-  if (peers.length > 0) return { ...scenario, peers };
-  throw new Error(`none of ${names.join(', ')} takes part in ${scenario.name}`);
+  // Not every peer takes part in every scenario.
+  const chosen = scenarios.map((scenario) => ({
+    ...scenario,
+    peers: names.flatMap((name) => scenario.peers.filter((peer) => peer.name === name)),
+  }));
+  const left = chosen.filter(({ peers }) => peers.length > 0);
+  if (left.length > 0) return left;
+  throw new Error(`${names.join(', ')} takes part in none of the scenarios`);
 }
 
 module.exports = { USAGE, parseOptions };

@@ -16,14 +16,18 @@ const running = new Set();
 class Child {
   /**
    * @param {Command} command
-   * @param {boolean} tethered whether it is told when this process is gone
+   * @param {object} [options]
+   * @param {boolean} [options.tethered] whether it is a Node program, to be told when this process
+   *   is gone
+   * @param {NodeJS.ProcessEnv} [options.env] variables that it has besides those of this process
    */
-  constructor([program, ...args], tethered) {
+  constructor([program, ...args], { tethered = false, env = {} } = {}) {
     this.errors = '';
     this.output = '';
     /** @type {string | null} how it ended */
     this.ending = null;
     this.process = spawn(program, args, {
+      env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe', ...(tethered ? /** @type {['ipc']} */ (['ipc']) : [])],
     });
     running.add(this);

@@ -1,9 +1,12 @@
 'use strict';
 
+const { spawnSync } = require('child_process');
+const { readFileSync } = require('fs');
 const os = require('os');
 const path = require('path');
 
 const BENCHMARK = path.join(__dirname, '..');
+const ROOT = path.join(BENCHMARK, '..');
 
 /** What a reader must know to judge the figures. */
 function machineFacts() {
@@ -16,9 +19,11 @@ function machineFacts() {
     arch: os.arch(),
     node: process.versions.node,
     libuv: process.versions.uv,
+    rustc: rustVersion(),
     packages: {
-      oxwire: versionIn(path.join(BENCHMARK, '..')),
+      oxwire: versionIn(ROOT),
       'turbo-net': versionIn(path.join(BENCHMARK, 'node_modules', 'turbo-net')),
+      tokio: versionOfCrate('tokio'),
     },
   };
 }
@@ -29,6 +34,17 @@ function machineFacts() {
  */
 function versionIn(folder) {
   return require(path.join(folder, 'package.json')).version;
+}
+
+function rustVersion() {
+  const { stdout } = spawnSync('rustc', ['--version'], { encoding: 'utf8' });
+  return stdout?.split(' ')[1] ?? 'unknown';
+}
+
+/** @param {string} name */
+function versionOfCrate(name) {
+  const lock = readFileSync(path.join(ROOT, 'Cargo.lock'), 'utf8');
+  return lock.match(new RegExp(`^name = "${name}"\nversion = "(.+)"$`, 'm'))?.[1] ?? 'unknown';
 }
 
 module.exports = { machineFacts };

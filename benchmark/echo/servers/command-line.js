@@ -1,5 +1,8 @@
 'use strict';
 
+/** Bytes at the beginning of an answer that lie in a buffer of their own where there are two. */
+const HEADER = 16;
+
 /**
  * What a server is told on its command line.
  *
@@ -7,19 +10,21 @@
  * @property {number} port
  * @property {string} mode
  * @property {number} size bytes of a message; `echo` has no use for it
+ * @property {number} reply bytes of its answer
  */
 
 /**
- * Reads `port mode size` and ends with a usage message if they make no sense.
+ * Reads `port mode size reply` and ends with a usage message if they make no sense.
  *
  * @param {string[]} modes
  * @returns {Task}
  */
 function readTask(modes) {
-  const [port, mode = 'echo', size = '64'] = process.argv.slice(2);
-  const task = { port: Number(port), mode, size: Number(size) };
-  if (!isIntegerIn(task.port, 1, 65535) || !modes.includes(mode) || !isIntegerIn(task.size, 1)) {
-    process.stderr.write(`Usage: node ${process.argv[1]} PORT ${modes.join('|')} SIZE\n`);
+  const [port, mode = 'echo', size = '64', reply = size] = process.argv.slice(2);
+  const task = { port: Number(port), mode, size: Number(size), reply: Number(reply) };
+  const numbers = isIntegerIn(task.port, 1, 65535) && isIntegerIn(task.size, 1);
+  if (!numbers || !isIntegerIn(task.reply, 1) || !modes.includes(mode)) {
+    process.stderr.write(`Usage: node ${process.argv[1]} PORT ${modes.join('|')} SIZE [REPLY]\n`);
     process.exit(2);
   }
   return task;
@@ -51,4 +56,4 @@ function createReply(size) {
   return reply;
 }
 
-module.exports = { readTask, ready, createReply };
+module.exports = { HEADER, readTask, ready, createReply };

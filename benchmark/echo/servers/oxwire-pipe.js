@@ -1,6 +1,6 @@
 'use strict';
 
-const oxwire = require('../..');
+const oxwire = require('../../..');
 const { readTask, ready } = require('./command-line');
 
 const { port, mode } = readTask(['pipe', 'splice']);

@@ -1,0 +1,8 @@
+'use strict';
+module.exports = {
+  scenarios: [],
+  prepare() {},
+  start: async () => {
+    throw new Error('none');
+  },
+};
