@@ -40,7 +40,7 @@ async function run({ scenarios, cycles, seconds, publish, out }) {
       (pinned
         ? `servers on core ${SERVER_CORE}, load generator on core ${LOAD_CORE}\n`
         : `not pinned to cores, since ${unpinned}: servers and load generator disturb each other, do not trust the figures\n`) +
-      `${scenarios.length} scenarios, about ${minutes(scenarios, settings)}\n`,
+      `this takes about ${minutes(scenarios, settings)}\n`,
   );
 
   const results = [];

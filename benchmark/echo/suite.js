@@ -1,6 +1,6 @@
 'use strict';
 
-const { buildRust } = require('../harness/prepare');
+const { buildRust, needLinux } = require('../harness/prepare');
 const { SCENARIOS } = require('./scenarios');
 const { startServer, stopServer } = require('./server');
 const { measureSlice } = require('./slice');
@@ -17,11 +17,7 @@ let programs = {};
 
 /** @param {(line: string) => void} say */
 function prepare(say) {
-  if (process.platform !== 'linux') {
-    throw new Error(
-      `servers are measured on Linux, whose kernel counts CPU time and memory of a process in /proc; this is ${process.platform}`,
-    );
-  }
+  needLinux();
   programs = buildRust(['load', 'peers'], say);
 }
 

@@ -9,7 +9,7 @@ const USAGE = `Usage: node benchmark/run.js [options]
   --peers A,B      peers to run; the first is compared with the others (all of the scenario)
   --cycles N       rounds in which each peer gets one slice (8)
   --seconds S      length of a slice (0.4)
-  --quick          2 cycles of 0.15 s: to see that it works, not to quote
+  --quick          3 cycles of 0.2 s: to see that it works, not to quote
   --publish        write to benchmark/results/SCENARIO.json, which git keeps, instead of
                    SCENARIO.local.json beside it, which it does not
   --out FILE       write all results to FILE instead
@@ -52,8 +52,8 @@ function parseOptions(args) {
       help: { type: 'boolean', default: false },
     },
   });
-  const cycles = Number(values.cycles ?? (values.quick ? 2 : 8));
-  const seconds = Number(values.seconds ?? (values.quick ? 0.15 : 0.4));
+  const cycles = Number(values.cycles ?? (values.quick ? 3 : 8));
+  const seconds = Number(values.seconds ?? (values.quick ? 0.2 : 0.4));
   if (!Number.isInteger(cycles) || cycles < 1 || cycles > 1000) {
     throw new Error(`--cycles takes a whole number from 1 to 1000, not "${values.cycles}"`);
   }

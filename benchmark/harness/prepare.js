@@ -6,6 +6,14 @@ const path = require('path');
 
 const BENCHMARK = path.join(__dirname, '..');
 
+/** Says so where figures cannot be had. */
+function needLinux() {
+  if (process.platform === 'linux') return;
+  throw new Error(
+    `sockets are measured on Linux, whose kernel tells CPU time and memory of a process in /proc; this is ${process.platform}`,
+  );
+}
+
 /**
  * Installs the libraries to compare with, if that has not been done.
  *
@@ -67,4 +75,4 @@ function failed(command, status, error) {
   return new Error(`"${command}" failed: ${error ? error.message : `exit code ${status}`}`);
 }
 
-module.exports = { installPeers, buildRust };
+module.exports = { needLinux, installPeers, buildRust };

@@ -47,6 +47,7 @@ const OTHERS = [
   { title: 'p50 µs', key: 'p50Us', factor: 1 },
   { title: 'p99 µs', key: 'p99Us', factor: 1 },
   MEMORY,
+  { title: 'CPU %', key: 'cpuShare', factor: 100 },
   { title: 'server CPU %', key: 'serverCpuShare', factor: 100 },
   { title: 'load CPU %', key: 'clientCpuShare', factor: 100 },
 ];
