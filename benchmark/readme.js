@@ -5,7 +5,7 @@
 
 const { existsSync, readFileSync, writeFileSync } = require('fs');
 const path = require('path');
-const { SCENARIOS } = require('./harness/suites');
+const { SCENARIOS } = require('./suites');
 
 const README = path.join(__dirname, '../README.md');
 const BEGIN = '<!-- figures, from benchmark/results by benchmark/readme.js -->';

@@ -5,14 +5,14 @@ const path = require('path');
 const { killAll } = require('./harness/child');
 const { whyNotPinned, SERVER_CORE, LOAD_CORE } = require('./harness/cores');
 const { machineFacts } = require('./harness/machine');
-const { parseOptions, USAGE } = require('./harness/options');
+const { parseOptions, usage } = require('./harness/options');
 const { installPeers } = require('./harness/prepare');
 const { Progress } = require('./harness/progress');
-const { suiteOf } = require('./harness/suites');
 const { summarize } = require('./harness/summary');
 const { formatSummary } = require('./harness/table');
 const { measureInTurns } = require('./harness/turns');
 const { UNITS } = require('./harness/units');
+const { SCENARIOS, suiteOf } = require('./suites');
 
 /** Share of a slice that goes before it unmeasured. */
 const WARMUP = 0.3;
@@ -56,8 +56,8 @@ async function run({ scenarios, cycles, seconds, publish, out }) {
 }
 
 /**
- * @param {import('./harness/suites').Scenario[]} scenarios
- * @param {import('./harness/suites').Settings} settings
+ * @param {import('./harness/suite').Scenario[]} scenarios
+ * @param {import('./harness/suite').Settings} settings
  */
 function minutes(scenarios, { cycles, seconds, warmup }) {
   const contenders = scenarios.reduce((sum, { peers }) => sum + peers.length, 0);
@@ -79,8 +79,8 @@ async function main() {
   process.on('SIGINT', () => process.exit(130));
   process.on('SIGTERM', () => process.exit(143));
   try {
-    const options = parseOptions(process.argv.slice(2));
-    if (options.help) process.stdout.write(USAGE);
+    const options = parseOptions(process.argv.slice(2), SCENARIOS);
+    if (options.help) process.stdout.write(usage(SCENARIOS));
     else await run(options);
   } catch (error) {
     process.stderr.write(`benchmark: ${error instanceof Error ? error.message : error}\n`);

@@ -7,7 +7,7 @@ const { LOAD_CORE, pinnedTo } = require('../harness/cores');
  * @typedef {import('./scenarios').EchoScenario} EchoScenario
  * @typedef {import('./server').Server} Server
  * @typedef {import('../harness/cores').Command} Command
- * @typedef {import('../harness/suites').Settings} Settings
+ * @typedef {import('../harness/suite').Settings} Settings
  * @typedef {import('../harness/turns').Sample} Sample
  */
 

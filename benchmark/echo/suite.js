@@ -8,7 +8,7 @@ const { measureSlice } = require('./slice');
 /**
  * @typedef {import('./scenarios').EchoScenario} EchoScenario
  * @typedef {import('./scenarios').EchoPeer} EchoPeer
- * @typedef {import('../harness/suites').Settings} Settings
+ * @typedef {import('../harness/suite').Settings} Settings
  * @typedef {import('../harness/turns').Contender} Contender
  */
 

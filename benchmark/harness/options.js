@@ -1,9 +1,11 @@
 'use strict';
 
 const { parseArgs } = require('util');
-const { SCENARIOS } = require('./suites');
 
-const USAGE = `Usage: node benchmark/run.js [options]
+/** @param {Scenario[]} scenarios */
+function usage(scenarios) {
+  const width = Math.max(...scenarios.map(({ name }) => name.length));
+  return `Usage: node benchmark/run.js [options]
 
   --scenario A,B   scenarios to run, or all of those that begin with A- or B- (all)
   --peers A,B      peers to run; the first is compared with the others (all of the scenario)
@@ -16,11 +18,12 @@ const USAGE = `Usage: node benchmark/run.js [options]
   --help           this text
 
 Scenarios:
-${SCENARIOS.map(({ name, description }) => `  ${name.padEnd(22)} ${description}`).join('\n')}
+${scenarios.map(({ name, description }) => `  ${name.padEnd(width)} ${description}`).join('\n')}
 `;
+}
 
 /**
- * @typedef {import('./suites').Scenario} Scenario
+ * @typedef {import('./suite').Scenario} Scenario
  *
  * @typedef {object} Options
  * @property {boolean} help
@@ -35,10 +38,11 @@ ${SCENARIOS.map(({ name, description }) => `  ${name.padEnd(22)} ${description}`
  * Reads the command line.
  *
  * @param {string[]} args
+ * @param {Scenario[]} all that there are
  * @returns {Options}
  * @throws {Error} with a sentence for the user
  */
-function parseOptions(args) {
+function parseOptions(args, all) {
   const { values } = parseArgs({
     args,
     options: {
@@ -60,8 +64,8 @@ function parseOptions(args) {
   if (!(seconds >= 0.05 && seconds <= 60)) {
     throw new Error(`--seconds takes a number from 0.05 to 60, not "${values.seconds}"`);
   }
-  let scenarios = chooseScenarios(values.scenario);
-  if (values.peers !== undefined) scenarios = withPeers(scenarios, values.peers.split(','));
+  let scenarios = values.scenario === undefined ? all : choose(values.scenario, all);
+  if (values.peers !== undefined) scenarios = withPeers(scenarios, values.peers.split(','), all);
   return {
     help: values.help,
     scenarios,
@@ -72,13 +76,15 @@ function parseOptions(args) {
   };
 }
 
-/** @param {string} [list] */
-function chooseScenarios(list) {
-  if (list === undefined) return SCENARIOS;
+/**
+ * @param {string} list
+ * @param {Scenario[]} all
+ */
+function choose(list, all) {
   const chosen = list.split(',').flatMap((name) => {
-    const found = SCENARIOS.filter((one) => one.name === name || one.name.startsWith(`${name}-`));
+    const found = all.filter((one) => one.name === name || one.name.startsWith(`${name}-`));
     if (found.length > 0) return found;
-    const known = SCENARIOS.map((candidate) => candidate.name).join(', ');
+    const known = all.map((candidate) => candidate.name).join(', ');
     throw new Error(`there is no scenario "${name}", only ${known}`);
   });
   return [...new Set(chosen)];
@@ -87,10 +93,11 @@ function chooseScenarios(list) {
 /**
  * @param {Scenario[]} scenarios
  * @param {string[]} names
+ * @param {Scenario[]} all
  * @returns {Scenario[]}
  */
-function withPeers(scenarios, names) {
-  const known = new Set(SCENARIOS.flatMap(({ peers }) => peers.map((peer) => peer.name)));
+function withPeers(scenarios, names, all) {
+  const known = new Set(all.flatMap(({ peers }) => peers.map((peer) => peer.name)));
   for (const name of names) {
     if (!known.has(name)) {
       throw new Error(`there is no peer "${name}", only ${[...known].join(', ')}`);
@@ -106,4 +113,4 @@ function withPeers(scenarios, names) {
   throw new Error(`${names.join(', ')} takes part in none of the scenarios`);
 }
 
-module.exports = { USAGE, parseOptions };
+module.exports = { usage, parseOptions };

@@ -3,7 +3,7 @@
 const { UNITS, OTHERS } = require('./units');
 
 /**
- * @typedef {import('./suites').Scenario} Scenario
+ * @typedef {import('./suite').Scenario} Scenario
  * @typedef {import('./summary').Summary} Summary
  * @typedef {import('./stats').Spread} Spread
  * @typedef {import('./units').Figure} Figure

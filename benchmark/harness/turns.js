@@ -12,9 +12,9 @@
  * @property {() => Promise<Sample>} measure one slice
  * @property {() => Promise<void>} stop
  *
- * @typedef {import('./suites').Scenario} Scenario
- * @typedef {import('./suites').Suite} Suite
- * @typedef {import('./suites').Settings} Settings
+ * @typedef {import('./suite').Scenario} Scenario
+ * @typedef {import('./suite').Suite} Suite
+ * @typedef {import('./suite').Settings} Settings
  * @typedef {import('./progress').Progress} Progress
  */
 

@@ -7,7 +7,7 @@ const { needLinux } = require('../harness/prepare');
 
 /**
  * @typedef {import('../harness/cores').Command} Command
- * @typedef {import('../harness/suites').Settings} Settings
+ * @typedef {import('../harness/suite').Settings} Settings
  * @typedef {import('../harness/turns').Contender} Contender
  *
  * @typedef {object} OneProcessPeer

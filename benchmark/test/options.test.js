@@ -3,11 +3,16 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { parseOptions } = require('../harness/options');
-const { SCENARIOS } = require('../harness/suites');
+const { SCENARIOS } = require('../suites');
+
+/** @param {string[]} args */
+function parse(args) {
+  return parseOptions(args, SCENARIOS);
+}
 
 /** @param {string[]} args */
 function names(...args) {
-  return parseOptions(args).scenarios.map(({ name }) => name);
+  return parse(args).scenarios.map(({ name }) => name);
 }
 
 test('all scenarios run where none is asked for', () => {
@@ -24,11 +29,11 @@ test('a scenario is chosen by its name, and several by how their names begin', (
     'stream-100x32k',
     'churn-64',
   ]);
-  assert.throws(() => parseOptions(['--scenario', 'pong']), /there is no scenario "pong", only/);
+  assert.throws(() => parse(['--scenario', 'pong']), /there is no scenario "pong", only/);
 });
 
 test('peers run in the order that is asked for, in the scenarios that they take part in', () => {
-  const { scenarios } = parseOptions([
+  const { scenarios } = parse([
     '--scenario',
     'idle,one-process',
     '--peers',
@@ -36,9 +41,9 @@ test('peers run in the order that is asked for, in the scenarios that they take 
   ]);
   const peers = scenarios.map((one) => one.peers.map(({ name }) => name));
   assert.deepEqual(peers, [['turbo-net', 'oxwire-pool'], ['turbo-net']]);
-  assert.throws(() => parseOptions(['--peers', 'mio']), /there is no peer "mio", only/);
+  assert.throws(() => parse(['--peers', 'mio']), /there is no peer "mio", only/);
   assert.throws(
-    () => parseOptions(['--scenario', 'idle', '--peers', 'epoll']),
+    () => parse(['--scenario', 'idle', '--peers', 'epoll']),
     /epoll takes part in none of the scenarios/,
   );
 });
@@ -52,6 +57,6 @@ test('no two scenarios, and no two peers of one, have the same name', () => {
 });
 
 test('numbers out of bounds are refused', () => {
-  assert.throws(() => parseOptions(['--cycles', '0']), /--cycles takes a whole number from 1/);
-  assert.throws(() => parseOptions(['--seconds', 'x']), /--seconds takes a number from 0.05/);
+  assert.throws(() => parse(['--cycles', '0']), /--cycles takes a whole number from 1/);
+  assert.throws(() => parse(['--seconds', 'x']), /--seconds takes a number from 0.05/);
 });

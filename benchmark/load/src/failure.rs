@@ -11,6 +11,7 @@ use crate::connection;
 #[derive(Debug)]
 pub enum Failure {
     /// The system allows fewer open files than this many, and this is how many it allows.
+    #[cfg(target_os = "linux")]
     Descriptors(u64, u64),
     /// The server's process cannot be observed.
     Server(u32, io::Error),
@@ -29,6 +30,7 @@ pub enum Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            #[cfg(target_os = "linux")]
             Self::Descriptors(needed, allowed) => write!(
                 f,
                 "{needed} open files are needed, and the system allows {allowed}: raise the hard limit \
