@@ -86,6 +86,7 @@ function reasonOf(error) {
  * @property {number} BUFFER_GONE the buffer was detached, or became too short, while it was lent
  * @property {number} INDEX_MASK the bits of an id that say where its socket is kept
  * @property {number} RING where the ring begins in the shared memory, in 32-bit words
+ * @property {number} MAX_RECV how many bytes are received at once, at most
  * @property {number} STAGE where the write stage begins in the shared memory, in bytes
  * @property {number} SHARED_LENGTH how long the shared memory is, in bytes
  */

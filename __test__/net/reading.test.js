@@ -516,3 +516,24 @@ test('every byte of a large transfer arrives in its place', async (t) => {
   peer.end();
   assert.ok((await readAll(client)).equals(sent));
 });
+
+test('what is more than is received at once comes with the next reads', async (t) => {
+  const { client, peer } = await pair(t);
+  const size = 3 << 20;
+  client.write(Buffer.alloc(size, 'x'));
+  client.end();
+  const buffer = Buffer.alloc(size);
+  let total = 0;
+  let largest = 0;
+  await new Promise((resolve, reject) => {
+    peer.read(buffer, function onread(error, _buffer, count) {
+      if (error) return reject(error);
+      total += count;
+      largest = Math.max(largest, count);
+      if (count > 0) peer.read(buffer, onread);
+      else resolve(undefined);
+    });
+  });
+  assert.strictEqual(total, size);
+  assert.ok(largest <= 512 * 1024, `${largest} at once`);
+});

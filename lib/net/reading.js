@@ -85,7 +85,7 @@ function receive(connection) {
     if (connection._idle !== null) idle.refresh(connection);
     // After a short read the kernel has no more and will tell when it has. After a hang-up it tells
     // nothing any more.
-    if (count < size && !connection._hungUp) connection._ready = false;
+    if (count < size && count < native.MAX_RECV && !connection._hungUp) connection._ready = false;
     const { callback, context, buffer: given } = request;
     takeRead(connection);
     release(request);

@@ -13,7 +13,9 @@ use napi::sys;
 use super::environment::{Environment, Layout};
 use super::errno::{self, BIND, BUFFER_GONE, outcome};
 use super::raw::{self, Argument, Callback};
-use crate::net::{Call, ConnectError, Id, ListenOptions, Reactor, SocketOptions, parse_address};
+use crate::net::{
+    Call, ConnectError, Id, ListenOptions, Reactor, Socket, SocketOptions, parse_address,
+};
 
 /// How many slices one `sendmsg` takes (`IOV_MAX`, 1024 on every system that Node supports).
 const MAX_SLICES: usize = 1024;
@@ -54,6 +56,7 @@ pub fn export(env: sys::napi_env, exports: sys::napi_value) {
         (c"BUFFER_GONE", BUFFER_GONE),
         (c"BIND", BIND),
         (c"INDEX_MASK", Id::MAX_INDEX as i32),
+        (c"MAX_RECV", Socket::MAX_RECV as i32),
         (c"RING", Layout::RING as i32),
         (c"STAGE", Layout::STAGE as i32),
         (c"SHARED_LENGTH", Layout::LENGTH as i32),
