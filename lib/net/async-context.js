@@ -1,12 +1,12 @@
 'use strict';
 
 // Callbacks run in the async context of the call that passed them: AsyncLocalStorage finds its
-// store there (semantics 4). An AsyncResource per operation does that, at 75 bytes of garbage each.
-// It is made only where there is something to keep.
+// store there (semantics 4).
 //
 // Node's stores are properties of the resource that is current (executionAsyncResource()). Every
-// dispatch runs with `root` as the current resource; as long as nobody has put a store on it, an
-// operation begun there has no context to keep.
+// dispatch runs with `root` as the current resource, and `root` has the stores of the callback that
+// runs. So to keep a context is to keep an object with the stores, which costs next to nothing. Where
+// stores are kept elsewhere (AsyncContextFrame) it is an AsyncResource for each operation.
 
 const {
   AsyncLocalStorage,
@@ -15,8 +15,19 @@ const {
   executionAsyncResource,
 } = require('async_hooks');
 
-/** What the current callback has put on `root`. @type {Record<PropertyKey, unknown>} */
-let stores = {};
+/**
+ * Stores by their symbols; what is here is never changed.
+ *
+ * @typedef {Record<PropertyKey, unknown>} Stores
+ */
+
+/** A context that was kept. @typedef {AsyncResource | Stores | null} Context */
+
+/** @type {Stores} */
+const NONE = Object.freeze({});
+
+/** The stores of the current callback. */
+let stores = NONE;
 
 /** `this`, and the current resource, of every dispatch. */
 const root = new Proxy(
@@ -24,8 +35,7 @@ const root = new Proxy(
   {
     get: (_target, key) => stores[/** @type {string} */ (key)],
     set(_target, key, value) {
-      inUse = true;
-      stores[/** @type {string} */ (key)] = value;
+      stores = { ...stores, [key]: value }; // Operations may have kept them as they were.
       return true;
     },
   },
@@ -35,7 +45,7 @@ const make = () => new AsyncResource('OXWIRE');
 
 /**
  * What Node calls the property in which a resource keeps a store. It is undefined where stores are
- * kept elsewhere (AsyncContextFrame).
+ * kept elsewhere.
  */
 const STORE = (() => {
   const probe = new AsyncLocalStorage();
@@ -45,13 +55,6 @@ const STORE = (() => {
   const symbols = Object.getOwnPropertySymbols(resource);
   return symbols.find((symbol) => resource[symbol] === store)?.description;
 })();
-
-/** @param {object} resource */
-const hasStore = (resource) =>
-  Object.getOwnPropertySymbols(resource).some(({ description }) => description === STORE);
-
-/** Whether any store was ever met, or can't be seen: from then on every operation keeps its context. */
-let inUse = STORE === undefined;
 
 /**
  * In Deno a resource keeps alive the one in whose scope it was made, and that the one before, so
@@ -69,73 +72,82 @@ function setDispatching(isUnderWay) {
 }
 
 /**
- * The context of the caller, or null where it has none.
+ * The context of the caller, or null where it has no store.
  *
- * @returns {AsyncResource | null}
+ * @returns {Context}
  */
 function capture() {
   if (onlyOne !== null) return onlyOne;
-  if (inUse) return make();
+  if (STORE === undefined) return make();
   // What runs in a dispatch, and not in a scope of its own, has the id of no resource. To ask for the
   // resource takes thirty times as long.
-  if (dispatching && executionAsyncId() === 0) return null;
-  if (executionAsyncResource() === root) return null;
-  const resource = make();
-  if (!hasStore(resource)) return null;
-  inUse = true;
-  return resource;
+  if (dispatching && executionAsyncId() === 0) return stores === NONE ? null : stores;
+  return storesOf(/** @type {any} */ (executionAsyncResource()));
 }
 
-/** Begins a callback that has no context: a store that another callback left is not seen by it. */
-function enterEmpty() {
-  if (inUse) stores = {};
+/**
+ * The stores of a resource, or null where it has none.
+ *
+ * @param {Record<PropertyKey, unknown>} resource
+ * @returns {Stores | null}
+ */
+function storesOf(resource) {
+  if (resource === root) return stores === NONE ? null : stores;
+  /** @type {Stores | null} */
+  let kept = null;
+  for (const symbol of Object.getOwnPropertySymbols(resource)) {
+    if (symbol.description !== STORE || resource[symbol] === undefined) continue;
+    kept ??= {};
+    kept[symbol] = resource[symbol];
+  }
+  return kept;
 }
 
 /**
  * Runs a completion's callback.
  *
- * @param {AsyncResource | null} context
+ * @param {Context} context
  * @param {Function} callback
  * @param {Error | null} error
  * @param {unknown} buffer
  * @param {unknown} length
  */
 function callback3(context, callback, error, buffer, length) {
-  if (context === null) {
-    enterEmpty();
-    callback(error, buffer, length);
-  } else {
+  if (context instanceof AsyncResource) {
     context.runInAsyncScope(/** @type {any} */ (callback), undefined, error, buffer, length);
+  } else {
+    stores = context ?? NONE;
+    callback(error, buffer, length);
   }
 }
 
 /**
  * Runs a callback that is told of an error alone.
  *
- * @param {AsyncResource | null} context
+ * @param {Context} context
  * @param {Function} callback
  * @param {Error | null} error
  */
 function callback1(context, callback, error) {
-  if (context === null) {
-    enterEmpty();
-    callback(error);
-  } else {
+  if (context instanceof AsyncResource) {
     context.runInAsyncScope(/** @type {any} */ (callback), undefined, error);
+  } else {
+    stores = context ?? NONE;
+    callback(error);
   }
 }
 
 /**
  * Emits an event.
  *
- * @param {AsyncResource | null} context
+ * @param {Context} context
  * @param {import('events').EventEmitter} emitter
  * @param {string} event
  * @param {unknown} [value]
  */
 function emit(context, emitter, event, value) {
-  if (context === null) {
-    enterEmpty();
+  if (!(context instanceof AsyncResource)) {
+    stores = context ?? NONE;
     if (value === undefined) emitter.emit(event);
     else emitter.emit(event, value);
   } else if (value === undefined) {

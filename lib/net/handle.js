@@ -18,7 +18,7 @@ class Handle extends EventEmitter {
     this._refed = true;
     /** Whether its peer is to know, when it closes, that not all bytes arrived. */
     this._resets = false;
-    /** The async context of its events. @type {import('async_hooks').AsyncResource | null} */
+    /** The async context of its events. @type {import('./async-context.js').Context} */
     this._asyncContext = null;
   }
 

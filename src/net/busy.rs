@@ -11,7 +11,7 @@ const TIME: Duration = Duration::from_micros(20);
 const MOST: u32 = 16;
 const VAIN: u32 = 4;
 /// Where it mostly is in vain, every how many sleeps it is tried all the same.
-const TRIED_EVERY: u32 = 64;
+const TRIED_EVERY: u32 = 256;
 
 /// Whether to ask, which is so where four of five attempts find something.
 #[derive(Debug)]
