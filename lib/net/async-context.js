@@ -138,6 +138,19 @@ function callback1(context, callback, error) {
 }
 
 /**
+ * A resource with the stores of a context, for what does not run in a dispatch.
+ *
+ * @param {Stores | null} context
+ */
+function scopeOf(context) {
+  const scope = /** @type {any} */ (make());
+  for (const symbol of Object.getOwnPropertySymbols(storesOf(scope) ?? NONE)) {
+    scope[symbol] = undefined; // That of whoever calls.
+  }
+  return Object.assign(scope, context);
+}
+
+/**
  * Emits an event.
  *
  * @param {Context} context
@@ -146,14 +159,15 @@ function callback1(context, callback, error) {
  * @param {unknown} [value]
  */
 function emit(context, emitter, event, value) {
-  if (!(context instanceof AsyncResource)) {
-    stores = context ?? NONE;
+  const scope = dispatching || context instanceof AsyncResource ? context : scopeOf(context);
+  if (!(scope instanceof AsyncResource)) {
+    stores = scope ?? NONE;
     if (value === undefined) emitter.emit(event);
     else emitter.emit(event, value);
   } else if (value === undefined) {
-    context.runInAsyncScope(emitter.emit, emitter, event);
+    scope.runInAsyncScope(emitter.emit, emitter, event);
   } else {
-    context.runInAsyncScope(emitter.emit, emitter, event, value);
+    scope.runInAsyncScope(emitter.emit, emitter, event, value);
   }
 }
 
