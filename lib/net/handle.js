@@ -18,7 +18,7 @@ class Handle extends EventEmitter {
     this._refed = true;
     /** Whether its peer is to know, when it closes, that not all bytes arrived. */
     this._resets = false;
-    /** The async context of its events. @type {import('./async-context.js').Context} */
+    /** The async context of its events. @type {import('async_hooks').AsyncResource | null} */
     this._asyncContext = null;
   }
 

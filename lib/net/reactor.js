@@ -246,8 +246,18 @@ function syncAlive(count = alive) {
  * @returns {number} NOTHING, ROUND_NEXT_TURN or COMPLETIONS_NOW
  */
 function dispatch(events) {
-  dispatching = true;
   asyncContext.setDispatching(true);
+  try {
+    return proceed(events);
+  } finally {
+    // Who hears of an exception is not in the dispatch, which goes on afterwards.
+    asyncContext.setDispatching(false);
+  }
+}
+
+/** @param {number} events as for dispatch */
+function proceed(events) {
+  dispatching = true;
   words[ENTRIES]++;
   if (events > 0) {
     ringNext = native.RING;
@@ -292,7 +302,6 @@ function dispatch(events) {
   flushStage();
   turn = (turn + 1) | 0;
   dispatching = false;
-  asyncContext.setDispatching(false);
   const isDue = done.head !== null;
   completing = inLoop && isDue && stepped && !completed;
   stepped = false;

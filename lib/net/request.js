@@ -32,7 +32,7 @@ class Request {
     this.socket = null;
     /** @type {Function | null} */
     this.callback = null;
-    /** @type {import('./async-context.js').Context} */
+    /** @type {import('async_hooks').AsyncResource | null} */
     this.context = null;
     /** @type {Error | null} */
     this.error = null;
@@ -109,7 +109,7 @@ class Queue {
  * @param {number} kind
  * @param {any} socket
  * @param {Function | null} callback
- * @param {import('./async-context.js').Context} context
+ * @param {import('async_hooks').AsyncResource | null} context
  * @returns {Request}
  */
 function acquire(kind, socket, callback, context) {
