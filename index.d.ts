@@ -791,7 +791,7 @@ export function counters(): Counters;
 /**
  * For how many microseconds the event loop of this thread asks again and again what is ready, instead
  * of sleeping: from 0 to 1000. What comes meanwhile costs no change of threads, which is a large part
- * of a message where few are under way. It is 20 by default, about what such a change costs, and is
+ * of a message where few are under way. It is 30 by default, about what such a change costs, and is
  * done only where it mostly finds something. A longer time answers faster, and takes more of a core;
  * 0 is never to do it. Only the driver in Node's event loop does it.
  *

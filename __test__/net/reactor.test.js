@@ -327,10 +327,10 @@ test(
     try {
       oxwire.setBusyPoll(0);
       assert.ok((await asked(100)) <= 400, 'never');
-      oxwire.setBusyPoll(20);
+      oxwire.setBusyPoll(30);
       assert.ok((await asked(100)) <= 1000, 'seldom, where it finds nothing');
     } finally {
-      oxwire.setBusyPoll(20);
+      oxwire.setBusyPoll(30);
     }
   },
 );

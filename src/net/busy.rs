@@ -6,7 +6,7 @@ use std::hint;
 use std::time::{Duration, Instant};
 
 /// For how long, unless told otherwise: about what it costs to sleep and to be woken.
-const TIME: Duration = Duration::from_micros(20);
+const TIME: Duration = Duration::from_micros(30);
 /// Of what the score has room for; an attempt in vain costs as much as so many gain.
 const MOST: u32 = 16;
 const VAIN: u32 = 4;
