@@ -225,6 +225,51 @@ export type Listener<Emitter, Values extends unknown[]> = (this: Emitter, ...arg
 /** Events of streams, which a {@link Connection} is not: it is read with `read`. */
 export type NoEvent = 'data' | 'readable' | 'ready' | 'lookup';
 
+/** What listens to `Events`, to those of a subclass, and to none that is `Refused`. Types alone. */
+declare abstract class Emitter<
+  Events extends { [E in keyof Events]: unknown[] },
+  Refused extends string = never,
+> extends EventEmitter {
+  on<E extends keyof Events>(event: E, listener: Listener<this, Events[E]>): this;
+  on<E extends string | symbol>(
+    event: E extends keyof Events | Refused ? never : E,
+    listener: Listener<this, any[]>,
+  ): this;
+  once<E extends keyof Events>(event: E, listener: Listener<this, Events[E]>): this;
+  once<E extends string | symbol>(
+    event: E extends keyof Events | Refused ? never : E,
+    listener: Listener<this, any[]>,
+  ): this;
+  addListener<E extends keyof Events>(event: E, listener: Listener<this, Events[E]>): this;
+  addListener<E extends string | symbol>(
+    event: E extends keyof Events | Refused ? never : E,
+    listener: Listener<this, any[]>,
+  ): this;
+  prependListener<E extends keyof Events>(event: E, listener: Listener<this, Events[E]>): this;
+  prependListener<E extends string | symbol>(
+    event: E extends keyof Events | Refused ? never : E,
+    listener: Listener<this, any[]>,
+  ): this;
+  prependOnceListener<E extends keyof Events>(event: E, listener: Listener<this, Events[E]>): this;
+  prependOnceListener<E extends string | symbol>(
+    event: E extends keyof Events | Refused ? never : E,
+    listener: Listener<this, any[]>,
+  ): this;
+  off<E extends keyof Events>(event: E, listener: Listener<this, Events[E]>): this;
+  off<E extends string | symbol>(
+    event: E extends keyof Events | Refused ? never : E,
+    listener: Listener<this, any[]>,
+  ): this;
+  removeListener<E extends keyof Events>(event: E, listener: Listener<this, Events[E]>): this;
+  removeListener<E extends string | symbol>(
+    event: E extends keyof Events | Refused ? never : E,
+    listener: Listener<this, any[]>,
+  ): this;
+}
+
+// What is not exported above or below is not there at run time.
+export {};
+
 /** What {@link Connection} emits. */
 export interface ConnectionEvents {
   /** It is connected. */
@@ -272,7 +317,7 @@ export interface ServerEvents {
  * A TCP connection that reads into buffers, and writes from buffers, of the caller. Buffers are
  * lent from the call to its callback; callbacks never run within the call.
  */
-export class Connection extends EventEmitter {
+export class Connection extends Emitter<ConnectionEvents, NoEvent> {
   /**
    * `connect` and servers make connections. One that is made by hand is never connected, and refuses
    * all operations with `ERR_SOCKET_CLOSED`.
@@ -526,67 +571,10 @@ export class Connection extends EventEmitter {
   ref(): this;
   /** Pending operations do not keep the process alive. */
   unref(): this;
-
-  on<E extends keyof ConnectionEvents>(
-    event: E,
-    listener: Listener<this, ConnectionEvents[E]>,
-  ): this;
-  on<E extends string | symbol>(
-    event: E extends keyof ConnectionEvents | NoEvent ? never : E,
-    listener: Listener<this, any[]>,
-  ): this;
-  once<E extends keyof ConnectionEvents>(
-    event: E,
-    listener: Listener<this, ConnectionEvents[E]>,
-  ): this;
-  once<E extends string | symbol>(
-    event: E extends keyof ConnectionEvents | NoEvent ? never : E,
-    listener: Listener<this, any[]>,
-  ): this;
-  addListener<E extends keyof ConnectionEvents>(
-    event: E,
-    listener: Listener<this, ConnectionEvents[E]>,
-  ): this;
-  addListener<E extends string | symbol>(
-    event: E extends keyof ConnectionEvents | NoEvent ? never : E,
-    listener: Listener<this, any[]>,
-  ): this;
-  prependListener<E extends keyof ConnectionEvents>(
-    event: E,
-    listener: Listener<this, ConnectionEvents[E]>,
-  ): this;
-  prependListener<E extends string | symbol>(
-    event: E extends keyof ConnectionEvents | NoEvent ? never : E,
-    listener: Listener<this, any[]>,
-  ): this;
-  prependOnceListener<E extends keyof ConnectionEvents>(
-    event: E,
-    listener: Listener<this, ConnectionEvents[E]>,
-  ): this;
-  prependOnceListener<E extends string | symbol>(
-    event: E extends keyof ConnectionEvents | NoEvent ? never : E,
-    listener: Listener<this, any[]>,
-  ): this;
-  off<E extends keyof ConnectionEvents>(
-    event: E,
-    listener: Listener<this, ConnectionEvents[E]>,
-  ): this;
-  off<E extends string | symbol>(
-    event: E extends keyof ConnectionEvents | NoEvent ? never : E,
-    listener: Listener<this, any[]>,
-  ): this;
-  removeListener<E extends keyof ConnectionEvents>(
-    event: E,
-    listener: Listener<this, ConnectionEvents[E]>,
-  ): this;
-  removeListener<E extends string | symbol>(
-    event: E extends keyof ConnectionEvents | NoEvent ? never : E,
-    listener: Listener<this, any[]>,
-  ): this;
 }
 
 /** A TCP server. */
-export class Server extends EventEmitter {
+export class Server extends Emitter<ServerEvents> {
   constructor(options?: ServerOptions | null);
 
   /**
@@ -653,54 +641,6 @@ export class Server extends EventEmitter {
   ref(): this;
   /** Listening does not keep the process alive. */
   unref(): this;
-
-  on<E extends keyof ServerEvents>(event: E, listener: Listener<this, ServerEvents[E]>): this;
-  on<E extends string | symbol>(
-    event: E extends keyof ServerEvents ? never : E,
-    listener: Listener<this, any[]>,
-  ): this;
-  once<E extends keyof ServerEvents>(event: E, listener: Listener<this, ServerEvents[E]>): this;
-  once<E extends string | symbol>(
-    event: E extends keyof ServerEvents ? never : E,
-    listener: Listener<this, any[]>,
-  ): this;
-  addListener<E extends keyof ServerEvents>(
-    event: E,
-    listener: Listener<this, ServerEvents[E]>,
-  ): this;
-  addListener<E extends string | symbol>(
-    event: E extends keyof ServerEvents ? never : E,
-    listener: Listener<this, any[]>,
-  ): this;
-  prependListener<E extends keyof ServerEvents>(
-    event: E,
-    listener: Listener<this, ServerEvents[E]>,
-  ): this;
-  prependListener<E extends string | symbol>(
-    event: E extends keyof ServerEvents ? never : E,
-    listener: Listener<this, any[]>,
-  ): this;
-  prependOnceListener<E extends keyof ServerEvents>(
-    event: E,
-    listener: Listener<this, ServerEvents[E]>,
-  ): this;
-  prependOnceListener<E extends string | symbol>(
-    event: E extends keyof ServerEvents ? never : E,
-    listener: Listener<this, any[]>,
-  ): this;
-  off<E extends keyof ServerEvents>(event: E, listener: Listener<this, ServerEvents[E]>): this;
-  off<E extends string | symbol>(
-    event: E extends keyof ServerEvents ? never : E,
-    listener: Listener<this, any[]>,
-  ): this;
-  removeListener<E extends keyof ServerEvents>(
-    event: E,
-    listener: Listener<this, ServerEvents[E]>,
-  ): this;
-  removeListener<E extends string | symbol>(
-    event: E extends keyof ServerEvents ? never : E,
-    listener: Listener<this, any[]>,
-  ): this;
 }
 
 /**

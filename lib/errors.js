@@ -80,19 +80,6 @@ function ofShutdown(errno) {
 }
 
 /**
- * The error of a system call on the memory of a caller.
- *
- * @param {number} code negative: -errno or BUFFER_GONE
- * @param {string} syscall
- * @returns {CodedError}
- */
-function transfer(code, syscall) {
-  // Not at the top: where there is no addon, native.js needs this file to say so.
-  const { BUFFER_GONE } = require('./native.js');
-  return code === BUFFER_GONE ? bufferGone() : system(code, syscall);
-}
-
-/**
  * A lookup that gave no address.
  *
  * @param {string} hostname
@@ -378,7 +365,6 @@ module.exports = {
   socketClosed,
   streamDestroyed,
   system,
-  transfer,
   unknownEncoding,
   unsupported,
   writeAfterEnd,

@@ -8,6 +8,7 @@ const { once } = require('events');
 const { test } = require('node:test');
 const oxwire = require('../..');
 const { LIVES } = require('../support/lives');
+const { run } = require('../support/program');
 const { closed, freePort, pair, turns } = require('../support/sockets');
 const { Calls, leavesNothing } = require('../support/watch');
 
@@ -281,10 +282,9 @@ test('a store is found where oxwire is loaded while one is current', () => {
   assert.strictEqual(String(stdout).trim(), 'first store\nfirst store');
 });
 
-test('what watches async resources hears of the end of each', () => {
-  const script = `
+test('what watches async resources hears of the end of each', async () => {
+  const program = `
     const { createHook } = require('async_hooks');
-    const oxwire = require(${JSON.stringify(path.join(__dirname, '../..'))});
     const alive = new Set();
     let made = 0;
     createHook({
@@ -309,10 +309,9 @@ test('what watches async resources hears of the end of each', () => {
         console.log(made > 1000, alive.size <= 100);
       });
     });`;
-  const flags = ['--expose-gc', '-e', script];
-  const { stdout, stderr } = spawnSync(process.execPath, flags, { timeout: 20_000 });
-  assert.strictEqual(String(stderr), '');
-  assert.strictEqual(String(stdout).trim(), 'true true');
+  const { stdout, stderr } = await run(program, { flags: ['--expose-gc'] });
+  assert.strictEqual(stderr, '');
+  assert.strictEqual(stdout.trim(), 'true true');
 });
 
 test('a hook that marks every resource hides no store', () => {
@@ -380,10 +379,9 @@ const FINDS = {
 };
 
 for (const [what, [program, expected]] of Object.entries(FINDS)) {
-  test(`an operation finds ${what}`, () => {
+  test(`an operation finds ${what}`, async () => {
     const script = `
       const { AsyncLocalStorage } = require('async_hooks');
-      const oxwire = require(${JSON.stringify(path.join(__dirname, '../..'))});
       const storage = new AsyncLocalStorage();
       const seen = [];
       const found = (value) => seen.push(value);
@@ -404,12 +402,8 @@ for (const [what, [program, expected]] of Object.entries(FINDS)) {
         }, 5);
         c.on('connect', () => setTimeout(() => { ${program} }, 5));
       });`;
-    const flags = ['--expose-gc', '-e', script];
-    const { stdout, stderr } = spawnSync(process.execPath, flags, { timeout: 20_000 });
-    assert.strictEqual(String(stderr), '');
-    assert.strictEqual(
-      String(stdout).trim(),
-      /** @type {unknown[]} */ (expected).map(String).join(),
-    );
+    const { stdout, stderr } = await run(script, { flags: ['--expose-gc'] });
+    assert.strictEqual(stderr, '');
+    assert.strictEqual(stdout.trim(), /** @type {unknown[]} */ (expected).map(String).join());
   });
 }

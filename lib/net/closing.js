@@ -54,8 +54,8 @@ function teardown(connection, error, readError = error) {
 
 /**
  * A write, or the end of our side, has met that there is no connection any more, and nothing can be
- * written. Bytes that came before are still
- * read, as long as reads are queued; then the connection closes.
+ * written. Bytes that came before are still read, as long as reads are queued; then the connection
+ * closes.
  *
  * @param {Connection} connection
  * @param {Error} error

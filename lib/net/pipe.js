@@ -196,8 +196,7 @@ function whyNot(connection) {
   if (connection._pipe !== null) return errors.inPipe();
   if (connection._reads.head !== null) return errors.readPending();
   if (connection._ending) return errors.writeAfterEnd();
-  const lives = connection.connecting || connection._phase === states.OPEN;
-  return lives && !connection._closesOnceDrained ? null : errors.socketClosed();
+  return connection._lives() && !connection._closesOnceDrained ? null : errors.socketClosed();
 }
 
 /**

@@ -342,7 +342,7 @@ function afterSend(connection, request, sent) {
     connection._resets = true;
     closing.teardown(connection, errors.bufferGone());
   } else {
-    closing.fail(connection, errors.transfer(sent, 'write'));
+    closing.fail(connection, errors.system(sent, 'write'));
   }
   return false;
 }
