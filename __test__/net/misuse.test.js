@@ -379,6 +379,7 @@ test('a connection behind a Proxy is the same connection', () =>
     proxy.pipe(client, calls.of('pipe'));
     peer.write('echo');
     assert.strictEqual(String(await readAll(peer, 4)), 'echo');
+    await until(() => client.bytesRead > 0); // Another thread counts, once they have left.
     assert.deepStrictEqual([client.bytesRead, proxy.bytesRead], [4, 4]);
     proxy.destroy();
     await calls.once();
