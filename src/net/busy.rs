@@ -10,6 +10,9 @@ const TIME: Duration = Duration::from_micros(30);
 /// Of what the score has room for; an attempt in vain costs as much as so many gain.
 const MOST: u32 = 16;
 const VAIN: u32 = 4;
+/// A turn that received more gains nothing by coming early: where bytes are many, what came while one
+/// slept is received together with what comes next, and that saves more than the sleep costs.
+const MUCH: u64 = 32 * 1024;
 /// Where it mostly is in vain, every how many sleeps it is tried all the same.
 const TRIED_EVERY: u32 = 256;
 
@@ -21,6 +24,10 @@ pub struct Busy {
     score: Cell<u32>,
     /// Sleeps since it was tried.
     sleeps: Cell<u32>,
+    /// Whether what is ready had to be waited for.
+    waited: Cell<bool>,
+    /// Bytes received by then.
+    received: Cell<u64>,
 }
 
 impl Default for Busy {
@@ -30,6 +37,8 @@ impl Default for Busy {
             on: Cell::new(false),
             score: Cell::new(0),
             sleeps: Cell::new(0),
+            waited: Cell::new(false),
+            received: Cell::new(0),
         }
     }
 }
@@ -55,24 +64,41 @@ impl Busy {
         let on = self.score.get() >= VAIN || sleeps >= TRIED_EVERY;
         self.sleeps.set(if on { 0 } else { sleeps });
         self.on.set(on);
+        self.waited.set(false);
         on
     }
 
     /// Calls `ask` until it counts something, or the time has passed: then the next thing is a sleep.
-    pub fn until_some(&self, mut ask: impl FnMut() -> usize) -> usize {
-        let begin = Instant::now();
-        loop {
-            let count = ask();
-            if count > 0 {
-                self.score.set(MOST.min(self.score.get() + 1));
-                return count;
+    /// `received` is how many bytes have been received so far, in all.
+    pub fn until_some(&self, received: u64, mut ask: impl FnMut() -> usize) -> usize {
+        let much = received - self.received.replace(received) > MUCH;
+        if self.waited.take() && much {
+            self.fail();
+        }
+        let mut count = ask();
+        if count == 0 && self.on.get() {
+            self.waited.set(true);
+            let begin = Instant::now();
+            while count == 0 && begin.elapsed() < self.time.get() {
+                hint::spin_loop();
+                count = ask();
             }
-            if begin.elapsed() >= self.time.get() {
-                self.score.set(self.score.get().saturating_sub(VAIN));
+            if count == 0 {
+                self.fail();
                 self.on.set(false);
-                return 0;
             }
-            hint::spin_loop();
+        }
+        if count > 0 {
+            self.score.set(MOST.min(self.score.get() + 1));
+        }
+        count
+    }
+
+    /// An attempt that did not pay.
+    fn fail(&self) {
+        self.score.set(self.score.get().saturating_sub(VAIN));
+        if self.score.get() < VAIN {
+            self.on.set(false);
         }
     }
 }
@@ -87,10 +113,10 @@ mod tests {
         let tried = (0..).position(|_| busy.begin()).unwrap();
         assert_eq!(tried as u32 + 1, TRIED_EVERY);
         for _ in 0..100 {
-            assert_eq!(busy.until_some(|| 3), 3);
+            assert_eq!(busy.until_some(0, || 3), 3);
             assert!(busy.is_on());
         }
-        assert_eq!(busy.until_some(|| 0), 0);
+        assert_eq!(busy.until_some(0, || 0), 0);
         assert!(!busy.is_on());
         assert!(busy.begin(), "one in vain is forgiven");
     }
@@ -103,11 +129,44 @@ mod tests {
         for turn in 0..6400 {
             if busy.begin() {
                 attempts += 1;
-                busy.until_some(|| usize::from(turn % 3 == 0));
-                busy.until_some(|| 0);
+                busy.until_some(0, || usize::from(turn % 3 == 0));
+                busy.until_some(0, || 0);
             }
         }
         assert!(attempts < 200, "{attempts} of 6400");
+    }
+
+    #[test]
+    fn it_is_given_up_where_much_comes_each_time() {
+        let busy = Busy::default();
+        let mut received = 0;
+        let mut turn = |bytes| {
+            if !busy.begin() {
+                return false;
+            }
+            received += bytes;
+            let mut asked = 0;
+            busy.until_some(received, || {
+                asked += 1;
+                usize::from(asked > 3)
+            });
+            true
+        };
+        let count_of =
+            |turn: &mut dyn FnMut(u64) -> bool, bytes| (0..10_000).filter(|_| turn(bytes)).count();
+        assert!(count_of(&mut turn, MUCH) > 9_000);
+        assert!(count_of(&mut turn, MUCH + 1) < 200);
+        assert!(count_of(&mut turn, MUCH) > 9_000);
+    }
+
+    #[test]
+    fn what_need_not_be_waited_for_is_no_reason_against_it() {
+        let busy = Busy::default();
+        while !busy.begin() {}
+        for turn in 0..1000 {
+            assert_eq!(busy.until_some(turn * 1_000_000, || 1), 1);
+        }
+        assert!(busy.is_on());
     }
 
     #[test]

@@ -28,6 +28,7 @@ pub struct Reactor {
     entries: Slab<Entry>,
     generation: u32,
     counters: Counters,
+    received: u64,
 }
 
 #[derive(Debug)]
@@ -66,6 +67,7 @@ impl Reactor {
             entries: Slab::new(),
             generation: 0,
             counters: Counters::default(),
+            received: 0,
         };
         Ok((reactor, poller))
     }
@@ -78,6 +80,11 @@ impl Reactor {
     /// What has been done so far.
     pub fn counters(&self) -> Counters {
         self.counters
+    }
+
+    /// How many bytes have been received so far, over all sockets.
+    pub fn received(&self) -> u64 {
+        self.received
     }
 
     /// Begins a connection. The socket becomes writable when the attempt has ended.
@@ -169,7 +176,9 @@ impl Reactor {
     /// Those of [`Reactor::socket`] and [`Socket::recv`].
     pub fn recv(&mut self, id: Id, buffer: &mut [u8]) -> io::Result<usize> {
         self.counters.recv += 1;
-        self.socket(id)?.recv(buffer)
+        let count = self.socket(id)?.recv(buffer)?;
+        self.received += count as u64;
+        Ok(count)
     }
 
     /// Sends on a socket; see [`Socket::send`].

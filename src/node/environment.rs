@@ -224,8 +224,14 @@ impl Environment {
             let count = match self.shared() {
                 Some((words, _)) => {
                     let ring = &mut words[Layout::RING..][..Poller::RING_LEN];
-                    let count = on_driver!(self, driver => driver.collect(ring));
-                    count + self.reactor.borrow_mut().take_ended(&mut ring[2 * count..])
+                    let mut reactor = self.reactor.borrow_mut();
+                    let received = reactor.received();
+                    let count = match &self.driver {
+                        #[cfg(unix)]
+                        Driver::Loop(driver) => driver.collect(ring, received),
+                        Driver::Runtime(driver) => driver.collect(ring),
+                    };
+                    count + reactor.take_ended(&mut ring[2 * count..])
                 }
                 None => 0,
             };

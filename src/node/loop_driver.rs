@@ -75,11 +75,11 @@ impl LoopDriver {
     }
 
     /// Writes what became ready into `ring`. Returns how many. While the loop is busy it asks until
-    /// there is something, for a bounded time.
-    pub fn collect(&self, ring: &mut [i32]) -> usize {
+    /// there is something, for a bounded time. `received` is how many bytes have been received so far.
+    pub fn collect(&self, ring: &mut [i32], received: u64) -> usize {
         let mut poller = self.poller.borrow_mut();
         let mut collect = || poller.collect(ring).unwrap_or(0);
-        if self.busy.is_on() { self.busy.until_some(collect) } else { collect() }
+        if self.busy.is_on() { self.busy.until_some(received, collect) } else { collect() }
     }
 
     /// For how long to ask again and again, instead of sleeping, after something was ready; zero is
