@@ -20,6 +20,13 @@ const {
 } = require('../support/sockets');
 const { Calls, leavesNothing } = require('../support/watch');
 
+/** A view that lies about its length. */
+class Liar extends Uint8Array {
+  get length() {
+    return 4000;
+  }
+}
+
 test('a write gives its own buffer back, and its length', async (t) => {
   const { client, peer } = await pair(t);
   const buffer = Buffer.from('hello world');
@@ -164,11 +171,6 @@ test('what did not leave stays in front of everything later, at every split', as
 
 test('a view that lies about its length gives away nothing else', async (t) => {
   const { client, peer } = await pair(t);
-  class Liar extends Uint8Array {
-    get length() {
-      return 4000;
-    }
-  }
   const liar = new Liar(3).fill(1);
   const last = Buffer.from('own length');
   Object.defineProperty(last, 'length', { value: 2000 });
@@ -371,6 +373,64 @@ test('a connection that wrote often in its last turn is staged from the first wr
   assert.strictEqual((await read(peer)).toString(), 'b');
   client.write('c');
   assert.strictEqual(oxwire.counters().send, before + 2, 'it wrote once: at once again');
+});
+
+/** A view whose memory was taken away. */
+function taken() {
+  const view = new Uint8Array(8);
+  structuredClone(view.buffer, { transfer: [view.buffer] });
+  return view;
+}
+
+test('a further write of a turn means and refuses what the first one does', async (t) => {
+  const bytes = () => Buffer.from('0123456789');
+  /** @type {[string, () => any[]][]} */
+  const calls = [
+    ['all', () => [bytes()]],
+    ['as many as there are', () => [bytes(), 10]],
+    ['some', () => [bytes(), 3]],
+    ['some of a part of memory', () => [new Uint8Array(bytes().buffer, bytes().byteOffset, 4), 2]],
+    ['none', () => [bytes(), 0]],
+    ['an empty one', () => [new Uint8Array(0)]],
+    ['more than there are', () => [bytes(), 11]],
+    ['fewer than none', () => [bytes(), -1]],
+    ['half a byte', () => [bytes(), 0.5]],
+    ['NaN', () => [bytes(), NaN]],
+    ['null', () => [bytes(), null]],
+    ['a number in digits', () => [bytes(), '3']],
+    ['an encoding', () => [bytes(), 'utf8']],
+    ['a function', () => [bytes(), () => {}]],
+    ['large', () => [Buffer.alloc(5000, 'x')]],
+    ['some of a large one', () => [Buffer.alloc(5000, 'x'), 7]],
+    ['more than the stage holds', () => [Buffer.alloc(4096, 'x'), 4096]],
+    ['text', () => ['text']],
+    ['an array', () => [[1, 2, 3], 3]],
+    ['words', () => [new Uint16Array(4), 4]],
+    ['nothing', () => []],
+    ['what lies about its length', () => [new Liar(4), 8]],
+    ['what was taken away', () => [taken()]],
+    ['some of what was taken away', () => [taken(), 2]],
+  ];
+  for (const [name, args] of calls) {
+    const outcomes = /** @type {unknown[]} */ ([]);
+    for (const before of [0, 2]) {
+      const { client, peer } = await pair(t);
+      client.on('error', (error) => outcomes.push(/** @type {any} */ (error).code));
+      for (let i = 0; i < before; i++) client.write(Buffer.from('<'), 1);
+      try {
+        outcomes.push(client.write(.../** @type {[any]} */ (args())));
+      } catch (error) {
+        outcomes.push(/** @type {any} */ (error).code, /** @type {any} */ (error).message);
+      }
+      client.write(Buffer.from('>'), 1);
+      client.end();
+      const all = (await readAll(peer)).toString();
+      outcomes.push(all.slice(before), client.bytesWritten - before);
+      client.destroy();
+    }
+    const half = outcomes.length / 2;
+    assert.deepStrictEqual(outcomes.slice(half), outcomes.slice(0, half), name);
+  }
 });
 
 test('the stage holds the writes of one connection; another sends it off', async (t) => {

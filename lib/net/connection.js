@@ -211,6 +211,9 @@ class Connection extends Handle {
    * @returns {boolean} whether one may write on: false where the event `drain` should be awaited
    */
   write(data, length, given, callback) {
+    if (given === undefined && callback === undefined && writing.writeMore(this, data, length)) {
+      return true;
+    }
     if (typeof length === 'function') [length, callback] = [undefined, length];
     else if (typeof given === 'function') [given, callback] = [undefined, given];
     const done = validate.optionalCallback(callback);

@@ -13,8 +13,8 @@ const { Queue } = require('./request.js');
 
 /** The largest write that is staged, in bytes. */
 const SMALL = 4096;
-/** Up to this length a loop copies faster than a call. */
-const TINY = 32;
+/** To look it up in a Buffer takes 3 ns each time. */
+const copyFrom = Uint8Array.prototype.set;
 
 const OWNER = 0;
 const LENGTH = 1;
@@ -40,6 +40,15 @@ function belongsTo(socket) {
   return owner !== null && words[OWNER] === socket._nativeId;
 }
 
+/**
+ * Hot: whether what is staged was added by this very object.
+ *
+ * @param {Connection} socket
+ */
+function isOf(socket) {
+  return owner === socket;
+}
+
 /** How many bytes are staged. */
 function length() {
   return owner === null ? 0 : words[LENGTH];
@@ -61,7 +70,7 @@ function hasRoom(count) {
 }
 
 /**
- * Hot: copies bytes behind those that are staged; the owner must be `socket`, or nobody.
+ * Copies bytes behind those that are staged; the owner must be `socket`, or nobody.
  *
  * @param {Connection} socket
  * @param {Uint8Array} data
@@ -69,13 +78,22 @@ function hasRoom(count) {
  * @param {number} count at most SMALL, and there is room for it
  */
 function add(socket, data, start, count) {
-  const length = owner === null ? 0 : words[LENGTH];
+  if (owner === null) words[LENGTH] = 0;
   owner = socket;
-  if (count <= TINY) for (let i = 0; i < count; i++) stage[length + i] = data[start + i];
-  else if (count === sizeOf(data)) stage.set(data, length);
-  else stage.set(part(data, start, count), length);
-  copied += count;
   words[OWNER] = socket._nativeId;
+  append(count === sizeOf(data) ? data : part(data, start, count), count);
+}
+
+/**
+ * Hot: the same for whoever has staged the last.
+ *
+ * @param {Uint8Array} bytes
+ * @param {number} count how many they are; there is room for them
+ */
+function append(bytes, count) {
+  const length = words[LENGTH];
+  copyFrom.call(stage, bytes, length);
+  copied += count;
   words[LENGTH] = length + count;
 }
 
@@ -138,12 +156,14 @@ module.exports = {
   SMALL,
   accepts,
   add,
+  append,
   belongsTo,
   bytesCopied,
   clear,
   copy,
   currentOwner,
   hasRoom,
+  isOf,
   join,
   length,
   requests,

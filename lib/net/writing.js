@@ -2,10 +2,11 @@
 
 // Writes: at once, staged, or waiting for room in the kernel.
 
+const { isUint8Array } = require('util/types');
 const native = require('../native.js');
 const errors = require('../errors.js');
 const asyncContext = require('./async-context.js');
-const { sizeOf } = require('./bytes.js');
+const { part, sizeOf } = require('./bytes.js');
 const closing = require('./closing.js');
 const idle = require('./idle.js');
 const reactor = require('./reactor.js');
@@ -50,6 +51,27 @@ function write(connection, data, count, given, told, callback) {
     }
   }
   return writeLater(connection, makeRequest(connection, data, count, given, told, callback));
+}
+
+/**
+ * Hot: a further small write of a turn. It is added to the stage, if there is nothing else to do.
+ *
+ * @param {Connection} connection
+ * @param {unknown} data
+ * @param {unknown} count
+ * @returns {boolean} whether that was so
+ */
+function writeMore(connection, data, count) {
+  if (!stage.isOf(connection) || !isClear(connection) || connection._idle !== null) return false;
+  if (!isUint8Array(data)) return false;
+  const size = sizeOf(data);
+  if (count === undefined) count = size;
+  if (typeof count !== 'number' || !(count > 0 && count <= SMALL && stage.hasRoom(count)))
+    return false;
+  if (count !== size && !(count < size && Number.isInteger(count))) return false;
+  stage.append(count === size ? data : part(data, 0, count), count);
+  connection._writeCount = 2; // At least.
+  return true;
 }
 
 /**
@@ -490,5 +512,6 @@ module.exports = {
   whyRefused,
   write,
   writeGone,
+  writeMore,
   writev,
 };
