@@ -18,9 +18,13 @@
  * @typedef {import('./progress').Progress} Progress
  */
 
+/** One process may be up to twice as fast as the next of the same program, for the memory it got. */
+const CYCLES_A_PROCESS = 2;
+
 /**
  * Measures all peers of a scenario in turn: each cycle gives every one a slice, and every other
- * cycle goes backwards, so that what disturbs the machine disturbs all of them alike.
+ * cycle goes backwards, so that what disturbs the machine disturbs all of them alike. After every
+ * two cycles all of them are started anew.
  *
  * @param {Suite} suite
  * @param {Scenario} scenario
@@ -30,24 +34,31 @@
  */
 async function measureInTurns(suite, scenario, settings, progress) {
   /** @type {Contender[]} */
-  const contenders = [];
+  let contenders = [];
+  const stop = async () => {
+    await Promise.all(contenders.map((contender) => contender.stop()));
+    contenders = [];
+  };
   /** @type {Map<string, Sample[]>} */
   const samples = new Map(scenario.peers.map((peer) => [peer.name, []]));
   try {
-    for (const peer of scenario.peers) {
-      progress.show(`${scenario.name}: starting ${peer.name}`);
-      contenders.push(await suite.start(scenario, peer, settings));
-    }
     for (let cycle = 0; cycle < settings.cycles; cycle++) {
       const title = `${scenario.name}: cycle ${cycle + 1} of ${settings.cycles}`;
       progress.step(title);
+      if (cycle % CYCLES_A_PROCESS === 0) {
+        await stop();
+        for (const peer of scenario.peers) {
+          progress.show(`${title}, starting ${peer.name}`);
+          contenders.push(await suite.start(scenario, peer, settings));
+        }
+      }
       for (const contender of cycle % 2 === 0 ? contenders : contenders.toReversed()) {
         progress.show(`${title}, ${contender.name}`);
         samples.get(contender.name)?.push(await contender.measure());
       }
     }
   } finally {
-    await Promise.all(contenders.map((contender) => contender.stop()));
+    await stop();
     progress.clear();
   }
   return samples;

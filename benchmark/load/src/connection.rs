@@ -72,8 +72,9 @@ impl Traffic {
 pub trait Tally {
     /// Bytes came back.
     fn bytes(&mut self, count: usize);
-    /// A message is complete; in a bounded window with the time since it was handed to the kernel.
-    fn message(&mut self, sent: Option<Instant>, now: Instant);
+    /// Messages are complete that were handed to the kernel together; when is known in a bounded
+    /// window.
+    fn messages(&mut self, count: usize, sent: Option<Instant>, now: Instant);
 }
 
 /// Why a connection cannot go on.
@@ -109,8 +110,8 @@ pub struct Connection {
     /// Bytes of begun messages that the kernel has not taken yet.
     unsent: usize,
     in_flight: usize,
-    /// When the messages in flight were begun; empty in a stream without a window.
-    begun: VecDeque<Instant>,
+    /// When how many of the messages in flight were begun; empty in a stream without a window.
+    begun: VecDeque<(Instant, usize)>,
     sent: u64,
     /// Bytes of the answers to all that was begun, and of those that have come.
     expected: u64,
@@ -217,16 +218,27 @@ impl Connection {
     }
 
     fn complete(&mut self, count: usize, reply: usize, tally: &mut impl Tally) {
-        self.partial += count;
-        if self.partial < reply {
+        let received = self.partial + count;
+        self.partial = received % reply;
+        let mut complete = received / reply;
+        if complete == 0 {
             return;
         }
+        self.in_flight -= complete;
         let now = Instant::now();
-        while self.partial >= reply {
-            self.partial -= reply;
-            self.in_flight -= 1;
-            tally.message(self.begun.pop_front(), now);
+        while let Some((sent, left)) = self.begun.front_mut() {
+            let count = complete.min(*left);
+            tally.messages(count, Some(*sent), now);
+            complete -= count;
+            *left -= count;
+            if *left == 0 {
+                self.begun.pop_front();
+            }
+            if complete == 0 {
+                return;
+            }
         }
+        tally.messages(complete, None, now);
     }
 
     fn send(&mut self, traffic: &Traffic) -> Result<(), Failure> {
@@ -254,9 +266,8 @@ impl Connection {
         self.unsent = messages * traffic.size;
         self.expected += (messages * traffic.reply) as u64;
         self.in_flight += messages;
-        if traffic.depth.is_some() {
-            let now = Instant::now();
-            self.begun.extend(std::iter::repeat_n(now, messages));
+        if traffic.depth.is_some() && messages > 0 {
+            self.begun.push_back((Instant::now(), messages));
         }
     }
 }

@@ -19,10 +19,10 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// Counts one value.
-    pub fn record(&mut self, nanoseconds: u64) {
-        self.counts[step(nanoseconds)] += 1;
-        self.total += 1;
+    /// Counts one value so many times.
+    pub fn record(&mut self, nanoseconds: u64, times: u64) {
+        self.counts[step(nanoseconds)] += times;
+        self.total += times;
     }
 
     /// Forgets every value.
@@ -80,7 +80,7 @@ mod tests {
     fn quantiles_lie_within_a_step() {
         let mut histogram = Histogram::default();
         for value in 1..=10_000 {
-            histogram.record(value);
+            histogram.record(value, 1);
         }
         for (share, exact) in [(0.5, 5_000.0), (0.99, 9_900.0), (1.0, 10_000.0)] {
             let found = histogram.quantile(share).expect("there are values") as f64;
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn nothing_recorded_has_no_quantile() {
         let mut histogram = Histogram::default();
-        histogram.record(u64::MAX);
+        histogram.record(u64::MAX, 3);
         histogram.clear();
         assert_eq!(histogram.quantile(0.5), None);
     }

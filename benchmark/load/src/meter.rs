@@ -33,10 +33,10 @@ impl Tally for Totals {
         self.bytes += count as u64;
     }
 
-    fn message(&mut self, sent: Option<Instant>, now: Instant) {
-        self.messages += 1;
+    fn messages(&mut self, count: usize, sent: Option<Instant>, now: Instant) {
+        self.messages += count as u64;
         if let Some(sent) = sent {
-            self.latency.record(now.duration_since(sent).as_nanos() as u64);
+            self.latency.record(now.duration_since(sent).as_nanos() as u64, count as u64);
         }
     }
 }

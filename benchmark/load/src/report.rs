@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn figures_are_per_second_per_message_and_per_gigabyte() {
         let mut report = report();
-        report.latency.record(100_000);
+        report.latency.record(100_000, 1);
         let line = report.to_string();
         for member in [
             "\"bytesPerSecond\":4000000",

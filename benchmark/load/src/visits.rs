@@ -148,7 +148,7 @@ impl Visits {
                 continue;
             }
             self.totals.bytes(visit.received);
-            self.totals.message(Some(visit.begun), Instant::now());
+            self.totals.messages(1, Some(visit.begun), Instant::now());
             self.in_flight -= 1;
             if self.repeat {
                 self.visits[index] = self.begin(index)?;
