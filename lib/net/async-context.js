@@ -37,14 +37,9 @@ const make = () => new AsyncResource('OXWIRE');
  * What Node calls the property in which a resource keeps a store. It is undefined where stores are
  * kept elsewhere (AsyncContextFrame).
  */
-const STORE = (() => {
-  const probe = new AsyncLocalStorage();
-  const store = {};
-  const resource = /** @type {any} */ (probe.run(store, make));
-  probe.disable();
-  const symbols = Object.getOwnPropertySymbols(resource);
-  return symbols.find((symbol) => resource[symbol] === store)?.description;
-})();
+const STORE = Object.values(new AsyncLocalStorage()).find(
+  (value) => typeof value === 'symbol',
+)?.description;
 
 /** @param {object} resource */
 const hasStore = (resource) =>
