@@ -17,7 +17,10 @@ const checks = [
   },
   {
     name: 'clippy',
-    command: 'cargo clippy --quiet --workspace --all-targets -- --deny warnings'.split(' '),
+    command:
+      'cargo clippy --quiet --workspace --all-targets --features peers/io-uring -- --deny warnings'.split(
+        ' ',
+      ),
   },
   {
     name: 'prettier',

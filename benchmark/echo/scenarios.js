@@ -5,7 +5,7 @@
  *
  * @typedef {object} EchoPeer
  * @property {string} name what `--peers` and the tables call it
- * @property {string} program a file in `servers`, or `epoll` or `tokio` of benchmark/peers
+ * @property {string} program a file in `servers`, or one of benchmark/peers: `epoll`, `tokio`, `io-uring`
  * @property {string} mode
  * @property {Record<string, string>} [env]
  *
@@ -75,6 +75,12 @@ const PIPE = [
   { name: 'oxwire-pipe', program: 'oxwire-pipe.js', mode: 'pipe', env: LOOP },
   { name: 'oxwire-splice', program: 'oxwire-pipe.js', mode: 'splice', env: LOOP },
   ...ECHO.filter(({ name }) => ['oxwire', 'turbo-net', 'node-net'].includes(name)),
+];
+
+/** What io_uring would bring. @type {EchoPeer[]} */
+const URING = [
+  { name: 'io-uring', program: 'io-uring', mode: 'echo' },
+  ...ECHO.filter(({ name }) => name === 'epoll'),
 ];
 
 /** @type {EchoPeer[]} */
@@ -171,6 +177,14 @@ function piped(scenario) {
   };
 }
 
+/**
+ * @param {EchoScenario} scenario
+ * @returns {EchoScenario}
+ */
+function inRing(scenario) {
+  return { ...scenario, name: `uring-${scenario.name}`, peers: URING };
+}
+
 /** @type {EchoScenario[]} */
 const SCENARIOS = [
   pingPong(1, 64),
@@ -204,6 +218,10 @@ const SCENARIOS = [
     unit: 'memory',
     load: 'idle',
   },
+  inRing(pingPong(1, 64)),
+  inRing(pingPong(100, 64)),
+  inRing(pingPong(100, 32 * KB)),
+  inRing(stream(1, 64 * KB, ECHO)),
 ];
 
 /** @param {number} connections */

@@ -43,7 +43,8 @@ function installPeers(say) {
 function buildRust(names, say, profile = 'release') {
   say(`building ${names.join(', ')}`);
   const packages = names.flatMap((name) => ['-p', name]);
-  const build = ['build', '--profile', profile, ...packages];
+  const experiments = ['--features', 'peers/io-uring'];
+  const build = ['build', '--profile', profile, ...packages, ...experiments];
   const { status, error, stdout } = spawnSync(
     'cargo',
     [...build, '--message-format=json-render-diagnostics'],

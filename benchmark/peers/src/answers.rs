@@ -26,13 +26,22 @@ impl Answers {
     /// The bytes to write once `read` was read. `partial` counts the bytes of a message that has not
     /// come in completely; each connection has its own, which begins at 0.
     pub fn to<'a>(&'a self, read: &'a [u8], partial: &mut usize) -> &'a [u8] {
-        match self.mode {
-            Mode::Echo => read,
+        let length = match self.mode {
+            Mode::Echo => read.len(),
             Mode::Reply => {
                 let bytes = *partial + read.len();
                 *partial = bytes % self.size;
-                &self.replies[..bytes - *partial]
+                bytes - *partial
             }
+        };
+        self.of_length(read, length)
+    }
+
+    /// The same bytes once more, by how many they were.
+    pub fn of_length<'a>(&'a self, read: &'a [u8], length: usize) -> &'a [u8] {
+        match self.mode {
+            Mode::Echo => &read[..length],
+            Mode::Reply => &self.replies[..length],
         }
     }
 }

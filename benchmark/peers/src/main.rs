@@ -4,6 +4,7 @@
 //! - [`answers`]: what a server returns for what it has read
 //! - [`epoll`]: one thread, edge-triggered, nothing in between
 //! - [`tokio`]: a task for each connection, on one thread
+//! - `uring`: as `epoll`, on io_uring; an experiment, with the feature `io-uring`
 
 #[cfg(target_os = "linux")]
 mod answers;
@@ -13,6 +14,8 @@ mod epoll;
 mod task;
 #[cfg(target_os = "linux")]
 mod tokio;
+#[cfg(all(target_os = "linux", feature = "io-uring"))]
+mod uring;
 
 use std::process::ExitCode;
 
@@ -32,6 +35,8 @@ fn main() -> ExitCode {
     let served = tethered.map_err(Into::into).and_then(|()| match task.library {
         Library::Epoll => epoll::serve(task.port, &answers),
         Library::Tokio => tokio::serve(task.port, answers),
+        #[cfg(feature = "io-uring")]
+        Library::IoUring => uring::serve(task.port, &answers),
     });
     match served {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,7 +1,7 @@
 //! The command line.
 
 /// Printed where the arguments make no sense.
-pub const USAGE: &str = "Usage: peers epoll|tokio PORT echo|reply SIZE\n";
+pub const USAGE: &str = "Usage: peers epoll|tokio|io-uring PORT echo|reply SIZE\n";
 
 /// What waits for sockets.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -10,6 +10,9 @@ pub enum Library {
     Epoll,
     /// tokio's runtime.
     Tokio,
+    /// A ring of operations.
+    #[cfg(feature = "io-uring")]
+    IoUring,
 }
 
 /// What a message is answered with.
@@ -40,6 +43,8 @@ impl Task {
         let library = match arguments.next()?.as_str() {
             "epoll" => Library::Epoll,
             "tokio" => Library::Tokio,
+            #[cfg(feature = "io-uring")]
+            "io-uring" => Library::IoUring,
             _ => return None,
         };
         let port = arguments.next()?.parse().ok()?;
