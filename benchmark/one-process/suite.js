@@ -2,7 +2,6 @@
 
 const path = require('path');
 const { Child } = require('../harness/child');
-const { SERVER_CORE, pinnedTo } = require('../harness/cores');
 const { needLinux } = require('../harness/prepare');
 
 /**
@@ -42,8 +41,9 @@ function prepare() {
  * @param {Settings} settings
  * @returns {Promise<Contender>}
  */
-async function start(_scenario, { name, program }, { seconds, pinned }) {
-  // Each slice is a process of its own, which has to warm up for as long as it is measured.
+async function start(_scenario, { name, program }, { seconds }) {
+  // Each slice is a process of its own, which has to warm up for as long as it is measured. It has the
+  // machine to itself: a native pipe works while JavaScript does.
   const measure = async () => {
     /** @type {Command} */
     const command = [
@@ -51,7 +51,7 @@ async function start(_scenario, { name, program }, { seconds, pinned }) {
       path.join(PROGRAMS, program),
       ...[seconds, seconds].map(String),
     ];
-    const child = new Child(pinned ? pinnedTo(command, SERVER_CORE) : command, { tethered: true });
+    const child = new Child(command, { tethered: true });
     await child.ended;
     if (child.ending !== 'exit code 0') throw child.failure(`${name} failed in one process`);
     return JSON.parse(child.output);
