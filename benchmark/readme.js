@@ -5,14 +5,18 @@
 
 const { existsSync, readFileSync, writeFileSync } = require('fs');
 const path = require('path');
+const { summarize } = require('./harness/summary');
 const { SCENARIOS } = require('./suites');
+const { UNITS } = require('./harness/units');
 
 const README = path.join(__dirname, '../README.md');
 const BEGIN = '<!-- figures, from benchmark/results by benchmark/readme.js -->';
 const END = '<!-- end of figures -->';
 
-/** Those whose figures git keeps. */
-const PUBLISHED = SCENARIOS.filter(({ name }) => existsSync(fileOf(name)));
+/** Those of oxwire whose figures git keeps. */
+const PUBLISHED = SCENARIOS.filter(
+  ({ name, peers }) => peers[0].name.startsWith('oxwire') && existsSync(fileOf(name)),
+);
 
 /** @param {string} name */
 function fileOf(name) {
@@ -46,21 +50,48 @@ const COSTS = {
   memory: 'where they are idle, not CPU time but memory at its peak',
 };
 
+/** Servers of oxwire that have a row of their own, and what it says of them. */
+const OWN_ROWS = [
+  ['oxwire-pool', 'oxwire reads into its pool'],
+  ['oxwire-als', 'oxwire with a store of AsyncLocalStorage'],
+];
+
+/**
+ * A result as it is, and once more for each of those servers that took part.
+ *
+ * @param {any} result
+ */
+function withOwnRows({ samples, scenario }) {
+  const { description } = scenario;
+  const unit = UNITS[/** @type {import('./harness/units').UnitName} */ (scenario.unit)];
+  const row = (/** @type {string} */ name, /** @type {string} */ title) => {
+    const own = /** @type {[string, any]} */ ([name, samples[name]]);
+    const others = Object.entries(samples).filter(([other]) => other !== name);
+    return { title, summary: summarize(new Map([own, ...others]), unit) };
+  };
+  const more = OWN_ROWS.filter(([name]) => name in samples);
+  return [
+    row(scenario.peers[0].name, description),
+    ...more.map(([name, title]) => row(name, `${description}; ${title}`)),
+  ];
+}
+
 /** The figures as the README has them. */
 function figures() {
-  const results = PUBLISHED.map(({ name }) => load(name));
+  const loaded = PUBLISHED.map(({ name }) => load(name));
+  const results = loaded.flatMap(withOwnRows);
   const ratioOf = (/** @type {any} */ { summary }, /** @type {string} */ peer) =>
     summary.ratios.find((/** @type {any} */ one) => one.peer === peer);
   const columns = COLUMNS.filter(([, peer]) => results.some((result) => ratioOf(result, peer)));
-  const rows = results.map((result, at) => {
+  const rows = results.map((result) => {
     const cells = columns.map(([, peer]) => {
       const ratio = ratioOf(result, peer);
       return ratio ? cell(ratio.cost) : '–';
     });
-    return `| ${PUBLISHED[at].description} | ${cells.join(' | ')} |`;
+    return `| ${result.title} | ${cells.join(' | ')} |`;
   });
   const costs = Object.keys(COSTS).filter((unit) => PUBLISHED.some((one) => one.unit === unit));
-  const { machine, settings } = results[0];
+  const { machine, settings } = loaded[0];
   return [
     BEGIN,
     '',
