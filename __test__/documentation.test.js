@@ -12,9 +12,19 @@ const { temporaryFolder } = require('./support/folders');
 const ROOT = path.join(__dirname, '..');
 const readme = fs.readFileSync(path.join(ROOT, 'README.md'), 'utf8');
 
-/** The programs of the README, as they stand there. */
-function programs() {
-  return [...readme.matchAll(/^```js\n(.*?)^```$/gms)].map(([, program]) => program);
+/** The programs of a text, as they stand there. */
+function programs(text = readme) {
+  return [...text.matchAll(/^```js\n(.*?)^```$/gms)].map(([, program]) => program);
+}
+
+/** What is printed by the programs of each guide. @type {Record<string, string[]>} */
+const GUIDES = {
+  'promises.md': ['hello promises\n', 'AbortError false\n'],
+};
+
+/** @param {string} name */
+function guide(name) {
+  return fs.readFileSync(path.join(ROOT, 'docs', name), 'utf8');
 }
 
 /**
@@ -81,9 +91,22 @@ test("the README's other programs run", (t) => {
   assert.deepStrictEqual(said.join('').trimEnd().split('\n'), expected);
 });
 
-test("the README's programs are right to a compiler that checks types strictly", (t) => {
+test('the programs of guides print what they say', (t) => {
+  for (const [name, expected] of Object.entries(GUIDES)) {
+    const text = guide(name);
+    const results = programs(text).map((program) => runInProject(t, program));
+    assert.deepStrictEqual(
+      results,
+      expected.map((stdout) => ({ status: 0, stdout, stderr: '' })),
+    );
+    for (const line of expected) assert.ok(text.includes(`prints \`${line.trim()}\``), line);
+  }
+});
+
+test('the programs are right to a compiler that checks types strictly', (t) => {
   const folder = project(t);
-  programs().forEach((program, i) => put(folder, program, `program-${i}`));
+  const all = [readme, ...Object.keys(GUIDES).map(guide)].flatMap((text) => programs(text));
+  all.forEach((program, i) => put(folder, program, `program-${i}`));
   const compilerOptions = {
     strict: true,
     exactOptionalPropertyTypes: true,

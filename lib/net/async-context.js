@@ -63,12 +63,21 @@ function setDispatching(isUnderWay) {
   dispatching = isUnderWay;
 }
 
+/** Whether operations that begin now keep no context. */
+let ignored = false;
+
+/** @param {boolean} isIgnored */
+function ignore(isIgnored) {
+  ignored = isIgnored;
+}
+
 /**
  * The context of the caller, or null where it has none.
  *
  * @returns {AsyncResource | null}
  */
 function capture() {
+  if (ignored) return null;
   if (onlyOne !== null) return onlyOne;
   if (inUse) return make();
   // What runs in a dispatch, and not in a scope of its own, has the id of no resource. To ask for the
@@ -140,4 +149,4 @@ function emit(context, emitter, event, value) {
   }
 }
 
-module.exports = { callback1, callback3, capture, emit, root, setDispatching };
+module.exports = { callback1, callback3, capture, emit, ignore, root, setDispatching };

@@ -470,6 +470,25 @@ class Connection extends Handle {
     return closeOf(this, () => this.destroy());
   }
 
+  /**
+   * Takes a read back, if it is not done.
+   *
+   * @param {Function} callback which no other read has
+   */
+  _withdrawRead(callback) {
+    reading.withdraw(this, callback);
+  }
+
+  /**
+   * Takes a write back, if it is not done.
+   *
+   * @param {Function} callback which no other write has
+   * @param {Error} error
+   */
+  _withdrawWrite(callback, error) {
+    writing.withdraw(this, callback, error);
+  }
+
   /** @param {import('./options.js').ConnectSettings} settings */
   _connect(settings) {
     stack.connect.pass();

@@ -141,6 +141,19 @@ function pipeSettings(given) {
 }
 
 /**
+ * The signal of one operation.
+ *
+ * @param {any} [given] options
+ * @returns {AbortSignal | undefined}
+ */
+function operationSignal(given) {
+  validate.options(given);
+  const signal = given?.signal;
+  validate.signal(signal);
+  return signal;
+}
+
+/**
  * In node:net they stand for something else than a port, which must not be opened or reached
  * instead.
  *
@@ -205,4 +218,11 @@ function isObject(value) {
   return typeof value === 'object' && value !== null;
 }
 
-module.exports = { connectArguments, keepAlive, listenArguments, pipeSettings, socketSettings };
+module.exports = {
+  connectArguments,
+  keepAlive,
+  listenArguments,
+  operationSignal,
+  pipeSettings,
+  socketSettings,
+};

@@ -65,6 +65,21 @@ function read(connection, buffer, size, callback) {
 }
 
 /**
+ * Takes a read back that has not been served. Its callback does not run.
+ *
+ * @param {Connection} connection
+ * @param {Function} callback its callback, which is of no other read
+ */
+function withdraw(connection, callback) {
+  const request = connection._reads.find(callback);
+  // One with an error is about to be told.
+  if (request === null || request.error !== null) return;
+  connection._reads.remove(request);
+  connection._letGo();
+  release(request);
+}
+
+/**
  * Hot: one recv into the buffer of the first read, and its callback at once after it.
  *
  * @param {Connection} connection which is open and has a read queued
@@ -217,4 +232,4 @@ function endUnread(connection) {
   }
 }
 
-module.exports = { endUnread, read, receive };
+module.exports = { endUnread, read, receive, withdraw };

@@ -73,6 +73,24 @@ class Queue {
     this.tail = request;
   }
 
+  /** The one with a callback, if there is one. @param {Function} callback */
+  find(callback) {
+    let request = this.head;
+    while (request !== null && request.callback !== callback) request = request.next;
+    return request;
+  }
+
+  /** Takes one from among them. @param {Request} request */
+  remove(request) {
+    /** @type {Request | null} */
+    let before = null;
+    for (let at = this.head; at !== request && at !== null; at = at.next) before = at;
+    if (before === null) this.head = request.next;
+    else before.next = request.next;
+    if (this.tail === request) this.tail = before;
+    request.next = null;
+  }
+
   /** Takes all. @returns {Request[]} */
   takeAll() {
     const all = [];

@@ -38,8 +38,9 @@ class Server extends Handle {
 
     /** What it listens on. @type {import('../../index.js').AddressInfo | null} */
     this._address = null;
-    /** Whether there may be something to accept. */
+    /** Whether there may be something to accept, and whether it waits until somebody wants it. */
     this._ready = false;
+    this._heldBack = false;
     /** Set while it waits to listen; a lookup that comes too late finds another one.
      * @type {object | null} */
     this._opening = null;
@@ -193,6 +194,16 @@ class Server extends Handle {
     this._abortion = null;
   }
 
+  /**
+   * Whether connections wait in the system.
+   *
+   * @param {boolean} held
+   */
+  _holdBack(held) {
+    this._heldBack = held;
+    if (!held && this._ready && this._nativeId >= 0) reactor.list(this);
+  }
+
   _onready() {
     this._ready = true;
     this._proceed();
@@ -202,6 +213,7 @@ class Server extends Handle {
   _proceed() {
     if (this._pause !== undefined) return;
     for (let count = 0; count < ACCEPTS_PER_TURN && this._ready && this._nativeId >= 0; count++) {
+      if (this._heldBack) return;
       const id = reactor.open().accept(this._nativeId);
       if (id === native.ECONNABORTED) continue;
       if (id < 0) {

@@ -13,7 +13,7 @@ const reactor = require('./reactor.js');
 const stage = require('./stage.js');
 const { pool } = require('./pool.js');
 const states = require('./states.js');
-const { WRITE, acquire } = require('./request.js');
+const { WRITE, acquire, release } = require('./request.js');
 
 /** @typedef {import('./connection.js')} Connection */
 /** @typedef {import('./request.js').Request} Request */
@@ -387,6 +387,37 @@ function advance(connection, request, sent) {
 }
 
 /**
+ * Takes a write back that waits. Its callback does not run. If some of it has left, half of it must
+ * not look like all: the connection is reset.
+ *
+ * @param {Connection} connection
+ * @param {Function} callback its callback, which is of no other write
+ * @param {Error} error
+ */
+function withdraw(connection, callback, error) {
+  const request = connection._writes.find(callback);
+  // Without anything left it is done, or was refused.
+  if (request === null || request.left === 0) return;
+  if (request.left < totalOf(request)) {
+    connection._resets = true;
+    closing.teardown(connection, error);
+    return;
+  }
+  connection._writes.remove(request);
+  connection._letGo();
+  connection._bytesWaiting -= request.left;
+  if (request.releases !== null) pool.putBack(request.releases);
+  release(request);
+  // It may have been all that was waited for.
+  if (connection._phase === states.OPEN && connection._writes.head === null) drain(connection);
+}
+
+/** How many bytes it had. @param {Request} request */
+function totalOf({ length }) {
+  return typeof length === 'number' ? length : length.reduce((sum, one) => sum + one, 0);
+}
+
+/**
  * There may be room: sends what waits, in order.
  *
  * @param {Connection} connection
@@ -510,6 +541,7 @@ module.exports = {
   shutdownIfDrained,
   stagedLength,
   whyRefused,
+  withdraw,
   write,
   writeGone,
   writeMore,
