@@ -54,6 +54,7 @@ const COSTS = {
 const OWN_ROWS = [
   ['oxwire-pool', 'oxwire reads into its pool'],
   ['oxwire-als', 'oxwire with a store of AsyncLocalStorage'],
+  ['oxwire-promises', 'oxwire/promises'],
 ];
 
 /**

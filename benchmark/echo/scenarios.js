@@ -51,6 +51,14 @@ const POOL = { name: 'oxwire-pool', program: 'oxwire-pool.js', mode: 'echo', env
 /** @type {EchoPeer} */
 const STORE = { name: 'oxwire-als', program: 'oxwire.js', mode: 'echo-als', env: LOOP };
 
+/** @type {EchoPeer} */
+const PROMISES = {
+  name: 'oxwire-promises',
+  program: 'oxwire-promises.js',
+  mode: 'echo',
+  env: LOOP,
+};
+
 /** @type {EchoPeer[]} */
 const REPLY = [
   ...everywhere('reply'),
@@ -189,7 +197,7 @@ function inRing(scenario) {
 const SCENARIOS = [
   pingPong(1, 64),
   pingPong(10, 64),
-  pingPong(100, 64, echoAnd(STORE)),
+  pingPong(100, 64, echoAnd(STORE, PROMISES)),
   pingPong(1000, 64, echoAnd(POOL)),
   pingPong(100, KB),
   pingPong(10, 256 * KB, echoAnd(POOL)),
