@@ -125,6 +125,10 @@ class Rehearsal {
       const output = await this.program(project, 'echo.mjs');
       assert.strictEqual(output, 'hello from an ES module\n');
     });
+    await step('promises', async () => {
+      const output = await this.program(project, 'promises.mjs');
+      assert.strictEqual(output, 'hello from promises\n');
+    });
   }
 
   async dropIns() {
