@@ -7,6 +7,8 @@ const { test } = require('node:test');
 const oxwire = require('../..');
 const reactor = require('../../lib/net/reactor');
 const { EAGAIN } = require('../../lib/native');
+
+const { WRITABLE } = reactor;
 const { Connection, connect, pool } = require('../../promises.js');
 const { run } = require('../support/program');
 const { closed, fill, freePort, listen, pair, readAll, turns } = require('../support/sockets');
@@ -366,6 +368,40 @@ test('when the last write that waits is given up, what waited for it goes on', a
   assert.strictEqual(await outcome(last), 'ABORT_ERR');
   await ended;
   assert.strictEqual(await peer.read(Buffer.alloc(4)), 0);
+});
+
+test('a write that is given up takes none of the bytes before and behind it along', async (t) => {
+  for (const [taken, expected] of [
+    [0, '.silent.last'],
+    [2, '.silent.last'],
+    [7, '.silent.last'],
+  ]) {
+    const { client, peer } = await ends(t);
+    const { connection } = client;
+    const native = reactor.open();
+    const { sendStage } = native;
+    // The kernel takes so much of what is staged, and the rest later.
+    const part = t.mock.method(native, 'sendStage', () => {
+      if (taken === 0) return EAGAIN;
+      reactor.words[1] = Number(taken);
+      return sendStage();
+    });
+    const given = new AbortController();
+    connection.write('.');
+    connection.write('silent.');
+    const write = client.write('given up', null, { signal: given.signal });
+    connection.write('last');
+    assert.strictEqual(connection.writableLength, 19);
+    await until(() => part.mock.callCount() > 0);
+    part.mock.restore();
+    assert.strictEqual(connection.writableLength, 19 - Number(taken));
+    given.abort();
+    assert.strictEqual(await outcome(write), 'ABORT_ERR');
+    assert.strictEqual(connection.writableLength, 11 - Number(taken));
+    connection.end();
+    connection._onready(WRITABLE);
+    assert.strictEqual(String(await readAll(peer.connection)), expected);
+  }
 });
 
 test('a write of which some has left resets the connection when it is given up', async (t) => {

@@ -44,7 +44,9 @@ class Request {
     this.data = null;
     /** @type {number[] | null} */
     this.lengths = null;
-    /** What of `data` is left to send: `left` bytes from `start` in the buffer `index` on. */
+    /** How many bytes a write has, and what of `data` is left: `left` bytes from `start` in the
+     * buffer `index` on. */
+    this.total = 0;
     this.index = 0;
     this.start = 0;
     this.left = 0;
@@ -165,7 +167,7 @@ function acquireStep(socket, step, error) {
 function release(request) {
   request.socket = request.callback = request.context = null;
   request.error = request.buffer = request.data = request.lengths = null;
-  request.length = request.index = request.start = request.left = request.order = 0;
+  request.length = request.total = request.index = request.start = request.left = request.order = 0;
   request.releases = null;
   if (freeCount === MAX_FREE) return;
   freeCount++;

@@ -163,7 +163,7 @@ function makeRequest(connection, data, left, given, told, callback) {
   request.buffer = given;
   request.length = told;
   request.data = data;
-  request.left = left;
+  request.total = request.left = left;
   return request;
 }
 
@@ -254,6 +254,7 @@ function addToStage(connection, data, count, given, told, callback) {
   reactor.schedule(connection);
   if (callback === null) return;
   const request = makeRequest(connection, data, 0, given, told, callback);
+  request.total = count;
   request.start = stage.length(); // Where its bytes end in the stage.
   stage.requests.push(request);
 }
@@ -398,9 +399,16 @@ function withdraw(connection, callback, error) {
   const request = connection._writes.find(callback);
   // Without anything left it is done, or was refused.
   if (request === null || request.left === 0) return;
-  if (request.left < totalOf(request)) {
+  if (request.left < request.total) {
     connection._resets = true;
     closing.teardown(connection, error);
+    return;
+  }
+  if (request.left > request.total) {
+    // In front of it are bytes that nobody waits to be told of: they stay.
+    connection._bytesWaiting -= request.total;
+    request.total = request.left -= request.total;
+    request.callback = request.context = null;
     return;
   }
   connection._writes.remove(request);
@@ -410,11 +418,6 @@ function withdraw(connection, callback, error) {
   release(request);
   // It may have been all that was waited for.
   if (connection._phase === states.OPEN && connection._writes.head === null) drain(connection);
-}
-
-/** How many bytes it had. @param {Request} request */
-function totalOf({ length }) {
-  return typeof length === 'number' ? length : length.reduce((sum, one) => sum + one, 0);
 }
 
 /**
