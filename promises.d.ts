@@ -11,20 +11,28 @@ import type {
 } from './index.js';
 
 export { pool } from './index.js';
+export type {
+  AddressInfo,
+  ConnectionOptions,
+  ListenOptions,
+  Pool,
+  ServerOptions,
+  SocketError,
+} from './index.js';
 
 /** What one operation may be given. */
 export interface OperationOptions {
   /**
    * Gives the operation up: its promise is rejected with an `AbortError`. A read that is given up
    * takes no bytes. A write that waits is not sent; if some of it was, the connection is reset, since
-   * half a message must not look like one.
+   * half a message must not look like one. What is done, or staged to leave in this turn, is fulfilled.
    */
   signal?: AbortSignal | undefined;
 }
 
 /** What a write may be given. */
 export interface WriteOptions extends OperationOptions {
-  /** Whether its buffer, one of the pool, is released when its bytes have left. */
+  /** Whether its buffer, one of the pool, is released: when its bytes have left, or it was given up. */
   release?: boolean | undefined;
 }
 
@@ -55,6 +63,8 @@ export class Connection implements AsyncIterable<Buffer> {
   read(buffer: Uint8Array, options?: OperationOptions | null): Promise<number>;
   /** Reads into a buffer of the pool, which is to be released. */
   read(pool: Pool, options?: OperationOptions | null): Promise<PoolRead>;
+  /** Reads into what may be either. */
+  read(buffer: Uint8Array | Pool, options?: OperationOptions | null): Promise<number | PoolRead>;
 
   /**
    * Writes all of `data`, or its first `length` bytes; or a string, in UTF-8 or the encoding given.
@@ -91,7 +101,7 @@ export class Connection implements AsyncIterable<Buffer> {
    */
   end(): Promise<void>;
   end(data: Uint8Array, length?: number | BufferEncoding | null): Promise<void>;
-  end(data: string, encoding?: BufferEncoding | null): Promise<void>;
+  end(data: Uint8Array | string, encoding?: BufferEncoding | null): Promise<void>;
 
   /**
    * Closes the connection. What the kernel has taken still arrives, and what is pending fails.
@@ -139,7 +149,7 @@ export class Server implements AsyncIterable<Connection> {
   /**
    * Listens no more, and closes connections that nobody has taken. Others stay as they are.
    *
-   * @returns when it does not listen any more
+   * @returns when it does not listen any more; at once where it did not
    */
   close(): Promise<void>;
 

@@ -19,7 +19,7 @@ function programs(text = readme) {
 
 /** What is printed by the programs of each guide. @type {Record<string, string[]>} */
 const GUIDES = {
-  'promises.md': ['hello promises\n', 'AbortError false\n'],
+  'promises.md': ['hello promises\n', 'hello pool\n', 'AbortError false\n'],
 };
 
 /** @param {string} name */

@@ -7,6 +7,7 @@ const assert = require('assert');
 const net = require('net');
 const { getEventListeners, once } = require('events');
 const { test } = require('node:test');
+const { run } = require('../support/program');
 const oxwire = require('../..');
 const { closed, freePort, listen, pair, read, turns } = require('../support/sockets');
 const { Calls, leavesNothing } = require('../support/watch');
@@ -457,3 +458,17 @@ test('what a signal does while it is listened to is seen before a pipe begins', 
       assert.strictEqual(client.closed, true);
     }
   }));
+
+test('what a signal ends is ended whatever becomes of the others', async () => {
+  const { status, stdout, stderr } = await run(`
+    const { Abortion } = require(${JSON.stringify(require.resolve('../../lib/net/lifetime'))});
+    const given = new AbortController();
+    const ends = [() => { throw new Error('first'); }, () => console.log('second')];
+    for (const end of ends) Abortion.on(given.signal, end).begin();
+    process.on('uncaughtException', ({ message }) => console.log(message));
+    given.abort();`);
+  assert.deepStrictEqual(
+    { status, stdout, stderr },
+    { status: 0, stdout: 'second\nfirst\n', stderr: '' },
+  );
+});

@@ -304,6 +304,122 @@ test('a signal that comes when an operation is done changes nothing', async (t) 
   assert.deepStrictEqual([client.connection.destroyed, peer.connection.destroyed], [false, false]);
 });
 
+test('a write that the kernel has, or that is staged, is fulfilled and not given up', async (t) => {
+  const { client, peer } = await ends(t);
+  const given = new AbortController();
+  const options = { signal: given.signal };
+  const writes = [
+    client.write('at once,', null, options),
+    client.write('staged,', null, options),
+    client.writev([Buffer.from('both'), Buffer.alloc(10_000)], null, options),
+    client.write(Buffer.alloc(10_000), null, options),
+    client.write('', null, options),
+  ];
+  given.abort();
+  assert.deepStrictEqual(await Promise.all(writes.map(outcome)), new Array(5).fill(undefined));
+  const all = await readAll(peer.connection, 8 + 7 + 4 + 20_000);
+  assert.strictEqual(all.toString('latin1', 0, 19), 'at once,staged,both');
+});
+
+test('an empty write that waits is given up as any other', async (t) => {
+  const { client } = await ends(t);
+  await fill(client.connection);
+  const given = new AbortController();
+  const write = client.write('', null, { signal: given.signal });
+  given.abort();
+  assert.strictEqual(await outcome(write), 'ABORT_ERR');
+});
+
+test('a write that is given up before it begins gives its buffer of the pool back', async (t) => {
+  const { client } = await ends(t);
+  const buffer = await lend(t);
+  const options = { signal: AbortSignal.abort(), release: true };
+  assert.strictEqual(await outcome(client.write(buffer, 1, options)), 'ABORT_ERR');
+  assert.strictEqual(pool.lent, 0);
+  assert.strictEqual(
+    await outcome(client.write(Buffer.alloc(4), 1, options)),
+    'ERR_INVALID_ARG_VALUE',
+  );
+});
+
+test('a signal may be aborted while the call is under way', async (t) => {
+  const { client, peer } = await ends(t);
+  const size = await fill(client.connection);
+  const given = new AbortController();
+  const write = client.write(Buffer.from('not sent'), null, {
+    signal: given.signal,
+    get release() {
+      given.abort();
+      return false;
+    },
+  });
+  assert.strictEqual(await outcome(write), 'ABORT_ERR');
+  const ended = client.end();
+  assert.strictEqual((await readAll(peer.connection)).length, size);
+  await ended;
+});
+
+test('one signal may be of any number of operations', async () => {
+  const { status, stdout, stderr } = await run(`
+    const { connect } = require(${PROMISES});
+    const server = oxwire.createServer().listen(0, '127.0.0.1', async () => {
+      const c = await connect(server.address().port);
+      const given = new AbortController();
+      const reads = [];
+      for (let i = 0; i < 10_000; i++) reads.push(c.read(Buffer.alloc(1), { signal: given.signal }));
+      given.abort();
+      const results = await Promise.allSettled(reads);
+      console.log(results.filter(({ reason }) => reason?.code === 'ABORT_ERR').length);
+      await c.close();
+      server.close();
+    });`);
+  assert.deepStrictEqual({ status, stdout, stderr }, { status: 0, stdout: '10000\n', stderr: '' });
+});
+
+test('what comes behind a read that is given up has its turn', async (t) => {
+  const { client, peer } = await ends(t);
+  const given = new AbortController();
+  const options = { signal: given.signal };
+  const reads = [client.read(Buffer.alloc(4), options), client.read(Buffer.alloc(0))];
+  await turns();
+  given.abort();
+  assert.deepStrictEqual(await Promise.all(reads.map(outcome)), [
+    'ABORT_ERR',
+    'ERR_INVALID_ARG_VALUE',
+  ]);
+  // A read of a connection that waits for resume() hid the end, or a reset.
+  for (const end of ['end', 'resetAndDestroy']) {
+    const { client: paused, peer: other } = await ends(t);
+    const again = new AbortController();
+    paused.connection.pause();
+    const read = paused.read(Buffer.alloc(4), { signal: again.signal });
+    if (end === 'end') await paused.end();
+    other.connection[end]();
+    await turns();
+    if (end === 'resetAndDestroy') await outcome(paused.write('x'));
+    again.abort();
+    assert.strictEqual(await outcome(read), 'ABORT_ERR');
+    await until(() => paused.connection.closed);
+    assert.strictEqual(paused.connection.closed, true, end);
+  }
+  peer.destroy();
+});
+
+test('a pipe begins when the last write that it waits for is given up', async (t) => {
+  const [one, two] = [await ends(t), await ends(t)];
+  const full = t.mock.method(reactor.open(), 'send', () => EAGAIN);
+  const given = new AbortController();
+  const write = one.client.write(Buffer.alloc(10_000), null, { signal: given.signal });
+  full.mock.restore();
+  const piped = one.client.connection.pipe(two.client.connection);
+  await turns();
+  given.abort();
+  assert.strictEqual(await outcome(write), 'ABORT_ERR');
+  await Promise.all([one.peer.end('through'), two.peer.end()]);
+  assert.strictEqual(await readText(two.peer), 'through');
+  await piped;
+});
+
 test('a write that waits is not sent when it is given up, and those around it are', async (t) => {
   const { client, peer } = await ends(t);
   assert.strictEqual(
@@ -408,9 +524,15 @@ test('a write of which some has left resets the connection when it is given up',
   const { client, peer } = await ends(t);
   const given = new AbortController();
   const large = client.write(Buffer.alloc(64 << 20), null, { signal: given.signal });
+  const [read, write] = [client.read(Buffer.alloc(4)), client.write('behind')];
   await until(() => client.connection.writableLength < 64 << 20);
   given.abort();
   assert.strictEqual(await outcome(large), 'ABORT_ERR');
+  // Others were not given up.
+  assert.deepStrictEqual(await Promise.all([read, write].map(outcome)), [
+    'ERR_SOCKET_CLOSED',
+    'ERR_STREAM_DESTROYED',
+  ]);
   assert.strictEqual(client.connection.destroyed, true);
   assert.strictEqual(await outcome(readAll(peer.connection)), 'ECONNRESET');
 });

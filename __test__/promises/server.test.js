@@ -82,7 +82,59 @@ test('a listen that close cancels is rejected', async () => {
   const listening = server.listen(0);
   await server.close();
   assert.strictEqual(await outcome(listening), 'ERR_SERVER_NOT_RUNNING');
-  assert.strictEqual(await outcome(server.close()), 'ERR_SERVER_NOT_RUNNING');
+});
+
+test('close is fulfilled where there is nothing to close, too', async (t) => {
+  const server = createServer();
+  await server.close();
+  await server.listen(0, '127.0.0.1');
+  const client = await connectTo(t, server);
+  for await (const connection of server) {
+    connection.destroy();
+    break;
+  }
+  await Promise.all([server.close(), server.close(), client.close()]);
+  await server.close();
+});
+
+test('a server may listen again at once, and its loops go on', async (t) => {
+  for (const host of ['127.0.0.1', 'localhost']) {
+    const server = await listen(t);
+    const iterator = server[Symbol.asyncIterator]();
+    const closing = server.close();
+    assert.strictEqual(await server.listen(0, host), server);
+    await closing;
+    const taken = iterator.next();
+    await turns();
+    await connectTo(t, server);
+    assert.strictEqual((await taken).done, false);
+  }
+});
+
+test('a loop may begin before it listens again', async (t) => {
+  const server = await listen(t);
+  await server.close();
+  const listening = server.listen(0, '127.0.0.1');
+  const taken = server[Symbol.asyncIterator]().next();
+  await listening;
+  await connectTo(t, server);
+  assert.strictEqual((await taken).done, false);
+});
+
+test('connections that nobody has taken are closed however the server is', async (t) => {
+  const given = new AbortController();
+  const ways = [
+    (/** @type {Server} */ server) => server.close(),
+    (/** @type {Server} */ server) => server.server.close(),
+    () => given.abort(),
+  ];
+  for (const close of ways) {
+    const server = await createServer().listen({ port: 0, signal: given.signal });
+    const client = await connectTo(t, server);
+    await until(() => server.server.connections.length === 1);
+    close(server);
+    assert.strictEqual(await client.read(Buffer.alloc(1)), 0);
+  }
 });
 
 test('for await has every connection, those that came before it too', async (t) => {

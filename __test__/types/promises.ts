@@ -1,7 +1,7 @@
 // Compiled by `npm run check`, never run: what the types of oxwire/promises allow, and what they must refuse.
 
 import { Connection, Server, connect, createServer, pool } from 'oxwire/promises';
-import type { OperationOptions, PoolRead, WriteOptions } from 'oxwire/promises';
+import type { OperationOptions, Pool, PoolRead, WriteOptions } from 'oxwire/promises';
 import * as oxwire from 'oxwire';
 
 async function connections(controller: AbortController) {
@@ -37,6 +37,10 @@ async function connections(controller: AbortController) {
   await connection.end();
   await connection.end('bye', 'utf8');
   await connection.end(Buffer.alloc(4), 2);
+  await connection.end(Math.random() > 0.5 ? 'bye' : Buffer.alloc(1));
+  const either: Pool | Uint8Array = Math.random() > 0.5 ? pool : Buffer.alloc(1);
+  const result: number | PoolRead = await connection.read(either);
+  void result;
   for await (const chunk of connection) chunk.toString('latin1');
   connection.destroy(new Error('over')).destroy();
   const underneath: oxwire.Connection = connection.connection;

@@ -68,7 +68,9 @@ let ignored = false;
 
 /** @param {boolean} isIgnored */
 function ignore(isIgnored) {
+  const before = ignored;
   ignored = isIgnored;
+  return before;
 }
 
 /**

@@ -476,17 +476,16 @@ class Connection extends Handle {
    * @param {Function} callback which no other read has
    */
   _withdrawRead(callback) {
-    reading.withdraw(this, callback);
+    return reading.withdraw(this, callback);
   }
 
   /**
    * Takes a write back, if it is not done.
    *
    * @param {Function} callback which no other write has
-   * @param {Error} error
    */
-  _withdrawWrite(callback, error) {
-    writing.withdraw(this, callback, error);
+  _withdrawWrite(callback) {
+    return writing.withdraw(this, callback);
   }
 
   /** @param {import('./options.js').ConnectSettings} settings */

@@ -5,6 +5,14 @@
 const { addAbortListener } = require('events');
 const errors = require('../errors.js');
 
+/**
+ * What each signal does when it is aborted. It has one listener for all: Node warns of many, and
+ * takes long to find one among them.
+ *
+ * @type {WeakMap<AbortSignal, { all: Set<Abortion>, forget: () => void }>}
+ */
+const listening = new WeakMap();
+
 /** What a signal does when it is aborted, until it is forgotten. */
 class Abortion {
   /**
@@ -17,13 +25,14 @@ class Abortion {
     this._begun = false;
     /** Why it was aborted before it began. @type {import('../errors.js').CodedError | null} */
     this._early = null;
-    this._onabort = () => {
-      const error = errors.aborted(signal.reason);
-      if (this._begun) abort(error);
-      else this._early = error;
-    };
     if (signal.aborted) this._onabort();
-    else addAbortListener(signal, this._onabort);
+    else listen(signal, this);
+  }
+
+  _onabort() {
+    const error = errors.aborted(this._signal.reason);
+    if (this._begun) this._abort(error);
+    else this._early = error;
   }
 
   /**
@@ -48,13 +57,49 @@ class Abortion {
     return this._early !== null;
   }
 
+  /** With what error it was, or null. */
+  get early() {
+    return this._early;
+  }
+
   forget() {
+    const entry = listening.get(this._signal);
+    if (entry === undefined || !entry.all.delete(this) || entry.all.size > 0) return;
+    listening.delete(this._signal);
     try {
-      this._signal.removeEventListener('abort', this._onabort);
+      entry.forget();
     } catch {
       // What stands for a signal may throw. That must not keep anything from its end.
     }
   }
+}
+
+/**
+ * @param {AbortSignal} signal
+ * @param {Abortion} abortion
+ */
+function listen(signal, abortion) {
+  const entry = listening.get(signal);
+  if (entry !== undefined) {
+    entry.all.add(abortion);
+    return;
+  }
+  const all = new Set([abortion]);
+  const onabort = () => {
+    listening.delete(signal);
+    for (const one of all) {
+      try {
+        one._onabort();
+      } catch (error) {
+        // As from a listener of its own.
+        process.nextTick(() => {
+          throw error;
+        });
+      }
+    }
+  };
+  addAbortListener(signal, onabort);
+  listening.set(signal, { all, forget: () => signal.removeEventListener('abort', onabort) });
 }
 
 /**

@@ -65,18 +65,21 @@ function read(connection, buffer, size, callback) {
 }
 
 /**
- * Takes a read back that has not been served. Its callback does not run.
+ * Takes a read back that has not been served. Then its callback does not run.
  *
  * @param {Connection} connection
  * @param {Function} callback its callback, which is of no other read
+ * @returns {boolean} whether it could be
  */
 function withdraw(connection, callback) {
   const request = connection._reads.find(callback);
   // One with an error is about to be told.
-  if (request === null || request.error !== null) return;
+  if (request === null || request.error !== null) return false;
   connection._reads.remove(request);
   connection._letGo();
   release(request);
+  if (connection._phase === states.OPEN) goOn(connection);
+  return true;
 }
 
 /**
@@ -159,11 +162,20 @@ function tell(request, error) {
 function takeRead(connection) {
   const request = connection._reads.shift();
   connection._letGo();
+  goOn(connection);
+  return request;
+}
+
+/**
+ * A read has left the queue, and what comes next has its turn.
+ *
+ * @param {Connection} connection
+ */
+function goOn(connection) {
   const next = connection._reads.head;
   // Without another read there may still be an end to notice.
   const goesOn = next === null ? connection._hungUp : connection._ready || next.left === 0;
   if (goesOn) reactor.list(connection);
-  return request;
 }
 
 /**

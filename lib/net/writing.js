@@ -388,36 +388,39 @@ function advance(connection, request, sent) {
 }
 
 /**
- * Takes a write back that waits. Its callback does not run. If some of it has left, half of it must
- * not look like all: the connection is reset.
+ * Takes a write back that waits. Then its callback does not run. If some of it has left, half of it
+ * must not look like all: the connection is reset, and its callback told so.
  *
  * @param {Connection} connection
  * @param {Function} callback its callback, which is of no other write
- * @param {Error} error
+ * @returns {boolean} whether it could be
  */
-function withdraw(connection, callback, error) {
+function withdraw(connection, callback) {
   const request = connection._writes.find(callback);
-  // Without anything left it is done, or was refused.
-  if (request === null || request.left === 0) return;
-  if (request.left < request.total) {
+  if (request === null || request.error !== null) return false;
+  const { left, total } = request;
+  if (left < total) {
     connection._resets = true;
-    closing.teardown(connection, error);
-    return;
+    closing.teardown(connection, null);
+    return true;
   }
-  if (request.left > request.total) {
+  connection._bytesWaiting -= total;
+  if (left > total) {
     // In front of it are bytes that nobody waits to be told of: they stay.
-    connection._bytesWaiting -= request.total;
-    request.total = request.left -= request.total;
+    request.total = request.left = left - total;
     request.callback = request.context = null;
-    return;
+    return true;
   }
   connection._writes.remove(request);
   connection._letGo();
-  connection._bytesWaiting -= request.left;
   if (request.releases !== null) pool.putBack(request.releases);
   release(request);
   // It may have been all that was waited for.
-  if (connection._phase === states.OPEN && connection._writes.head === null) drain(connection);
+  if (connection._writes.head === null) {
+    if (connection._phase === states.OPEN) drain(connection);
+    else connection._pipe?.advance();
+  }
+  return true;
 }
 
 /**

@@ -10,6 +10,7 @@ const { pool } = net;
 
 const READ = /** @type {Kind} */ ({
   begin: (connection, buffer, _size, _given, done) => connection.read(buffer, done),
+  refuse: nothing,
   withdraw: (connection, done) => connection._withdrawRead(done),
   resultOf: (_buffer, count) => count,
 });
@@ -21,24 +22,28 @@ const READ_OF_POOL = /** @type {Kind} */ ({
 
 const WRITE = /** @type {Kind} */ ({
   begin: (connection, data, length, given, done) => connection.write(data, length, given, done),
-  withdraw: (connection, done, error) => connection._withdrawWrite(done, error),
+  refuse: (data, given) => given.release && pool.release(data),
+  withdraw: (connection, done) => connection._withdrawWrite(done),
   resultOf: nothing,
 });
 
 const WRITEV = /** @type {Kind} */ ({
   ...WRITE,
+  refuse: nothing,
   begin: (connection, buffers, lengths, _given, done) => connection.writev(buffers, lengths, done),
 });
 
 const END = /** @type {Kind} */ ({
   begin: (connection, data, length, _given, done) => connection.end(data, length, done),
-  withdraw: nothing,
+  refuse: nothing,
+  withdraw: () => false,
   resultOf: nothing,
 });
 
 const CLOSE = /** @type {Kind} */ ({
   begin: (connection, _data, _size, _given, done) => connection.close(done),
-  withdraw: nothing,
+  refuse: nothing,
+  withdraw: () => false,
   resultOf: nothing,
 });
 

@@ -15,8 +15,9 @@ const { Abortion } = require('../net/lifetime.js');
  *
  * @typedef {object} Kind
  * @property {(connection: Connection, data: any, size: any, given: any, done: Done) => void} begin
- * @property {(connection: Connection, done: Done, error: Error) => void} withdraw takes it back, if
- *   it is not done; then it does not call `done`
+ * @property {(data: any, given: any) => void} refuse is called instead of `begin`
+ * @property {(connection: Connection, done: Done) => boolean} withdraw takes it back, if it is not
+ *   done; whether it did
  * @property {(first: any, second: any) => any} resultOf what `done` is told
  */
 
@@ -56,11 +57,11 @@ function operation(kind, connection, data, size, given) {
       return;
     }
     // Whoever awaits it goes on in a context of their own.
-    asyncContext.ignore(true);
+    const before = asyncContext.ignore(true);
     try {
       kind.begin(connection, data, size, given, done);
     } finally {
-      asyncContext.ignore(false);
+      asyncContext.ignore(before);
     }
   });
   return promise;
@@ -82,11 +83,12 @@ function beginWithSignal(signal, kind, connection, data, size, given, done) {
     done(error, first, second);
   };
   const abortion = new Abortion(signal, (error) => {
-    kind.withdraw(connection, end, error);
-    end(error);
+    // What is done, or about to be, is told as it went.
+    if (kind.withdraw(connection, end)) end(error);
   });
-  if (abortion.isEarly) {
-    queueMicrotask(() => abortion.begin());
+  if (abortion.early !== null) {
+    kind.refuse(data, given);
+    queueMicrotask(() => done(abortion.early));
     return;
   }
   try {
@@ -95,7 +97,9 @@ function beginWithSignal(signal, kind, connection, data, size, given, done) {
     abortion.forget();
     throw error;
   }
-  abortion.begin();
+  // It may have been aborted meanwhile, by a getter.
+  if (abortion.isEarly) queueMicrotask(() => abortion.begin());
+  else abortion.begin();
 }
 
 /** That it is rejected is no unhandled rejection. @param {Promise<unknown>} promise */

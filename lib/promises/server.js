@@ -23,8 +23,7 @@ class Server {
     /** Whether it has closed since it listened. */
     this._over = false;
     this.server.on('connection', (connection) => this._offer(new Connection(connection)));
-    this.server.on('listening', () => (this._over = false));
-    this.server.on('close', () => this._end());
+    this.server.on('close', () => this._onclose());
   }
 
   /** Whether it listens. */
@@ -54,8 +53,11 @@ class Server {
         settle();
         reject(error);
       };
-      const onclose = () => onerror(whyClosed(given[0]?.signal));
+      const onclose = () => {
+        if (!this._listensAgain()) onerror(whyClosed(given[0]?.signal));
+      };
       server.listen(...given);
+      this._over = false;
       server.on('listening', onlistening);
       server.on('error', onerror);
       server.on('close', onclose);
@@ -70,13 +72,10 @@ class Server {
   /**
    * Listens no more, and closes connections that nobody has taken; others stay as they are.
    *
-   * @returns {Promise<void>} fulfilled when it does not listen any more
+   * @returns {Promise<void>} fulfilled when it does not listen any more, or never did
    */
   close() {
-    this._refuseWaiting();
-    return new Promise((resolve, reject) => {
-      this.server.close((error) => (error ? reject(error) : resolve()));
-    });
+    return this[Symbol.asyncDispose]();
   }
 
   /**
@@ -132,8 +131,15 @@ class Server {
     }
   }
 
-  _end() {
+  /** Whether it has begun to listen anew when it hears that it was closed before. */
+  _listensAgain() {
+    return this.server.listening || this.server._opening !== null;
+  }
+
+  _onclose() {
+    if (this._listensAgain()) return;
     this._over = true;
+    this._refuseWaiting();
     for (const take of this._takers.splice(0)) take({ value: undefined, done: true });
   }
 
