@@ -417,3 +417,29 @@ for (const [what, [program, expected]] of Object.entries(FINDS)) {
     assert.strictEqual(stdout.trim(), /** @type {unknown[]} */ (expected).map(String).join());
   });
 }
+
+// From Node 24 on a resource keeps its stores under another name than a storage shows, where it does.
+const RESOURCES = '--no-async-context-frame';
+const skip = !process.allowedNodeEnvironmentFlags.has(RESOURCES);
+
+test(
+  'an event finds its store where Node is told to keep stores in resources',
+  { skip },
+  async () => {
+    const program = `
+    const { AsyncLocalStorage } = require('async_hooks');
+    const storage = new AsyncLocalStorage();
+    const server = oxwire.createServer((peer) => peer.end());
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address();
+      const client = storage.run('store', () => oxwire.connect(port, '127.0.0.1'));
+      client.on('connect', () => {
+        console.log(storage.getStore());
+        client.end();
+        server.close();
+      });
+    });`;
+    const { stdout } = await run(program, { flags: [RESOURCES] });
+    assert.strictEqual(stdout.trim(), 'store');
+  },
+);

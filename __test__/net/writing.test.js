@@ -512,6 +512,43 @@ test('what is staged stays with its connection when the stack runs out', async (
   assert.match((await readAll(b.peer)).toString(), /^b+$/);
 });
 
+test('a write leaves in its turn though the one before it has run out of stack', async (t) => {
+  const { client, peer } = await pair(t);
+  const bytes = Buffer.from('a');
+  /** One write, so far away from the end of the stack, in calls and words; whether there was room. */
+  const writeAt = (/** @type {number} */ distance, /** @type {number} */ words) => {
+    let left = -1;
+    let written = false;
+    function deep() {
+      try {
+        deep();
+      } catch {
+        left = distance;
+      }
+      if (left-- !== 0) return;
+      try {
+        client.write(bytes);
+        written = true;
+      } catch {
+        // It was too near.
+      }
+    }
+    Reflect.apply(deep, undefined, new Array(words).fill(0));
+    return written;
+  };
+  for (let round = 0, written = 0; written < 64; round++) {
+    // It wrote often in its last turn: each write of the next one is staged.
+    for (let i = 0; i < 3; i++) client.write(bytes);
+    await turns();
+    if (writeAt(round >> 4, round % 16)) written++;
+    assert.strictEqual(client.write(bytes), true);
+    await turns();
+    assert.strictEqual(client.writableLength, 0, `round ${round}`);
+  }
+  client.end();
+  assert.strictEqual((await readAll(peer)).length, client.bytesWritten);
+});
+
 test('a write above 4 KiB sends off the stage and goes at once', async (t) => {
   const { client, peer } = await pair(t);
   client.write('a');

@@ -33,20 +33,25 @@ const root = new Proxy(
 
 const make = () => new AsyncResource('OXWIRE');
 
+/** What Node calls the property in which a resource keeps a store, before 24. */
+const STORE = 'kResourceStore';
+
 /**
- * What Node calls the property in which a resource keeps a store. It is undefined where stores are
- * kept elsewhere (AsyncContextFrame).
+ * Whether stores are kept so. Later they are kept elsewhere (AsyncContextFrame) or, where Node is told
+ * otherwise, under a name that can't be known.
  */
-const STORE = Object.values(new AsyncLocalStorage()).find(
-  (value) => typeof value === 'symbol',
-)?.description;
+const isKnown =
+  Number.parseInt(process.versions.node) < 24 &&
+  Object.values(new AsyncLocalStorage()).some(
+    (value) => typeof value === 'symbol' && value.description === STORE,
+  );
 
 /** @param {object} resource */
 const hasStore = (resource) =>
   Object.getOwnPropertySymbols(resource).some(({ description }) => description === STORE);
 
 /** Whether any store was ever met, or can't be seen: from then on every operation keeps its context. */
-let inUse = STORE === undefined;
+let inUse = !isKnown;
 
 /**
  * In Deno a resource keeps alive the one in whose scope it was made, and that the one before, so

@@ -250,8 +250,9 @@ function refuse(connection, request, error) {
  * @param {Function | null} callback
  */
 function addToStage(connection, data, count, given, told, callback) {
-  stage.add(connection, data, 0, count);
+  // First, since it may fail near the end of the stack: what is staged has its round.
   reactor.schedule(connection);
+  stage.add(connection, data, 0, count);
   if (callback === null) return;
   const request = makeRequest(connection, data, 0, given, told, callback);
   request.total = count;
