@@ -12,7 +12,7 @@ const { WRITABLE } = reactor;
 const { Connection, connect, pool } = require('../../promises.js');
 const { run } = require('../support/program');
 const { closed, fill, freePort, listen, pair, readAll, turns } = require('../support/sockets');
-const { leavesNothing, until } = require('../support/watch');
+const { leavesNothing, outcome, until } = require('../support/watch');
 
 const PROMISES = JSON.stringify(require.resolve('../../promises.js'));
 
@@ -26,13 +26,6 @@ async function ends(t, options) {
   const { client, peer } = await pair(t, options);
   return { client: new Connection(client), peer: new Connection(peer) };
 }
-
-/** How a promise ends: its value, or the code of its error. @param {Promise<unknown>} promise */
-const outcome = (promise) =>
-  promise.then(
-    (value) => value,
-    (error) => error.code,
-  );
 
 /** @param {import('../../promises.js').Connection} connection */
 async function readText(connection) {

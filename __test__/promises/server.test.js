@@ -6,7 +6,7 @@ const { test } = require('node:test');
 const oxwire = require('../..');
 const { Server, connect, createServer } = require('../../promises.js');
 const { turns } = require('../support/sockets');
-const { leavesNothing, openSockets, until } = require('../support/watch');
+const { leavesNothing, openSockets, outcome, until } = require('../support/watch');
 
 /**
  * A server that listens, and is closed at the end with all its connections.
@@ -29,13 +29,6 @@ async function connectTo(t, server) {
   t.after(() => connection.destroy());
   return connection;
 }
-
-/** @param {Promise<unknown>} promise */
-const outcome = (promise) =>
-  promise.then(
-    (value) => value,
-    (error) => error.code,
-  );
 
 test('listen is fulfilled with the server, when it listens', async (t) => {
   const server = createServer();

@@ -80,6 +80,11 @@ function codeOf(error) {
   return error.code ?? error.message;
 }
 
+/** How a promise ends: its value, or the code of its error. @param {Promise<unknown>} promise */
+function outcome(promise) {
+  return promise.then((value) => value, codeOf);
+}
+
 /**
  * Waits until something holds, or for so long that it is not to be expected any more.
  *
@@ -128,4 +133,4 @@ function openSockets() {
   return fs.readdirSync('/proc/self/fd').filter(isSocket).length;
 }
 
-module.exports = { Calls, codeOf, leavesNothing, openSockets, until };
+module.exports = { Calls, codeOf, leavesNothing, openSockets, outcome, until };

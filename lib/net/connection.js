@@ -470,24 +470,6 @@ class Connection extends Handle {
     return closeOf(this, () => this.destroy());
   }
 
-  /**
-   * Takes a read back, if it is not done.
-   *
-   * @param {Function} callback which no other read has
-   */
-  _withdrawRead(callback) {
-    return reading.withdraw(this, callback);
-  }
-
-  /**
-   * Takes a write back, if it is not done.
-   *
-   * @param {Function} callback which no other write has
-   */
-  _withdrawWrite(callback) {
-    return writing.withdraw(this, callback);
-  }
-
   /** @param {import('./options.js').ConnectSettings} settings */
   _connect(settings) {
     stack.connect.pass();

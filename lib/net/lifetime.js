@@ -24,7 +24,7 @@ class Abortion {
     this._abort = abort;
     this._begun = false;
     /** Why it was aborted before it began. @type {import('../errors.js').CodedError | null} */
-    this._early = null;
+    this.early = null;
     if (signal.aborted) this._onabort();
     else listen(signal, this);
   }
@@ -32,7 +32,7 @@ class Abortion {
   _onabort() {
     const error = errors.aborted(this._signal.reason);
     if (this._begun) this._abort(error);
-    else this._early = error;
+    else this.early = error;
   }
 
   /**
@@ -49,17 +49,12 @@ class Abortion {
   /** It has begun: where the signal was aborted already, it ends at once. */
   begin() {
     this._begun = true;
-    if (this._early !== null) this._abort(this._early);
+    if (this.early !== null) this._abort(this.early);
   }
 
   /** Whether it was aborted before it began. */
   get isEarly() {
-    return this._early !== null;
-  }
-
-  /** With what error it was, or null. */
-  get early() {
-    return this._early;
+    return this.early !== null;
   }
 
   forget() {

@@ -193,8 +193,8 @@ function wake() {
 
 /**
  * Asks for a round, once a turn. Outside of the loop an immediate has it. But an immediate would keep
- * the process alive where nothing else does, and one that does not
- * may have to wait for another event; the native half knows how to have a round soon without that.
+ * the process alive where nothing else does, and one that does not may have to wait for another
+ * event; the native half knows how to have a round soon without that.
  * Bun and Deno have no turn, and no end, between such rounds: a timer gives them one.
  */
 function askForRound() {

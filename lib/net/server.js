@@ -59,6 +59,11 @@ class Server extends Handle {
     return this._address !== null;
   }
 
+  /** Whether it listens, or is about to. */
+  get _running() {
+    return this._opening !== null || this._address !== null;
+  }
+
   /**
    * Where it listens: the address that was asked for, and the port.
    *
@@ -78,7 +83,7 @@ class Server extends Handle {
    */
   listen(...given) {
     const { settings, listener } = options.listenArguments(given);
-    if (this._opening !== null || this._address !== null) throw errors.serverAlreadyListen();
+    if (this._running) throw errors.serverAlreadyListen();
 
     stack.listen.pass();
     reactor.open(); // Where there are no sockets, it is said at once.
@@ -110,7 +115,7 @@ class Server extends Handle {
     const done = validate.optionalCallback(callback);
     stack.close.pass();
     const request = done === null ? null : acquire(CLOSE, this, done, asyncContext.capture());
-    const running = this._opening !== null || this._address !== null;
+    const running = this._running;
     if (request !== null) {
       if (running || this._closing) {
         this._closes.push(request);
@@ -147,8 +152,7 @@ class Server extends Handle {
 
   /** Closes the server, if it is not closed yet, and waits until it is. */
   [Symbol.asyncDispose]() {
-    const runs = this._address !== null || this._opening !== null || this._closing;
-    return closeOf(this, () => this.close(), !runs);
+    return closeOf(this, () => this.close(), !this._running && !this._closing);
   }
 
   /**

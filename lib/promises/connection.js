@@ -2,6 +2,8 @@
 
 const { inspect } = require('util');
 const net = require('../net/index.js');
+const reading = require('../net/reading.js');
+const writing = require('../net/writing.js');
 const { operation } = require('./operation.js');
 
 const { pool } = net;
@@ -11,7 +13,7 @@ const { pool } = net;
 const READ = /** @type {Kind} */ ({
   begin: (connection, buffer, _size, _given, done) => connection.read(buffer, done),
   refuse: nothing,
-  withdraw: (connection, done) => connection._withdrawRead(done),
+  withdraw: reading.withdraw,
   resultOf: (_buffer, count) => count,
 });
 
@@ -23,7 +25,7 @@ const READ_OF_POOL = /** @type {Kind} */ ({
 const WRITE = /** @type {Kind} */ ({
   begin: (connection, data, length, given, done) => connection.write(data, length, given, done),
   refuse: (data, given) => given.release && pool.release(data),
-  withdraw: (connection, done) => connection._withdrawWrite(done),
+  withdraw: writing.withdraw,
   resultOf: nothing,
 });
 

@@ -4,6 +4,7 @@ const { inspect } = require('util');
 const errors = require('../errors.js');
 const net = require('../net/index.js');
 const Connection = require('./connection.js');
+const { opened } = require('./opened.js');
 
 /** How many accepted connections wait for who takes them; further ones wait in the system. */
 const WAITING = 64;
@@ -37,31 +38,12 @@ class Server {
    * @param {...any} given as for a server with callbacks
    * @returns {Promise<Server>} fulfilled, with itself, when it listens
    */
-  listen(...given) {
+  async listen(...given) {
     const { server } = this;
-    return new Promise((resolve, reject) => {
-      const settle = () => {
-        server.removeListener('listening', onlistening);
-        server.removeListener('error', onerror);
-        server.removeListener('close', onclose);
-      };
-      const onlistening = () => {
-        settle();
-        resolve(this);
-      };
-      const onerror = (/** @type {Error} */ error) => {
-        settle();
-        reject(error);
-      };
-      const onclose = () => {
-        if (!this._listensAgain()) onerror(whyClosed(given[0]?.signal));
-      };
-      server.listen(...given);
-      this._over = false;
-      server.on('listening', onlistening);
-      server.on('error', onerror);
-      server.on('close', onclose);
-    });
+    server.listen(...given);
+    this._over = false;
+    await opened(server, 'listening', () => (server._running ? null : whyClosed(given[0]?.signal)));
+    return this;
   }
 
   /** Where it listens. */
@@ -131,13 +113,8 @@ class Server {
     }
   }
 
-  /** Whether it has begun to listen anew when it hears that it was closed before. */
-  _listensAgain() {
-    return this.server.listening || this.server._opening !== null;
-  }
-
   _onclose() {
-    if (this._listensAgain()) return;
+    if (this.server._running) return; // It has begun to listen anew.
     this._over = true;
     this._refuseWaiting();
     for (const take of this._takers.splice(0)) take({ value: undefined, done: true });
